@@ -1,0 +1,214 @@
+# softfault: build, test, measure. Everything that is made goes to $(BUILD).
+#
+#   make              the command, build/softfault
+#   make reproduce    installs what is missing, builds, prints every published figure beside ours
+#   make test         installs what is missing, builds, runs every test, ends with "N passed, N failed"
+#   make check        formatting, headers, include edges, file sizes, lock ranks
+#   make bench        speed of the virtual machine and of the real one
+#   make install      to $(DESTDIR)$(PREFIX)
+#   make clean        removes $(BUILD)
+#
+# CC=clang BUILD=build/clang builds with clang. SANITIZE=address,undefined or SANITIZE=thread builds the unit
+# and stress tests of the host home that way. DEBUG=1 adds the checks of debug builds. V=1 shows each command.
+
+CC      ?= gcc
+ifeq ($(origin CC),default)
+CC       = gcc
+endif
+CFLAGS  ?= -O2
+BUILD   ?= build
+PREFIX  ?= /usr/local
+INSTALL ?= install
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# A -j on the command line wins over this one.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+ifneq ($(filter clean,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
+Q := $(if $(V),,@)
+SUBMAKE := $(MAKE) --no-print-directory
+
+# --- Flags -----------------------------------------------------------------------------------------------
+# -g always: the virtual machine names lines and functions from its own debug information.
+WARNINGS := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wvla
+COMMON   := -std=c11 -D_GNU_SOURCE $(if $(DEBUG),-DSYNC_DEBUG) -I. $(WARNINGS) -g $(CFLAGS) -fno-pie \
+	    $(CPPFLAGS) -MMD -MP
+COMPILER := $(if $(findstring clang,$(notdir $(CC))),clang,gcc)
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+# gcc warns that its thread sanitizer does not follow fences; what they order are relaxed atomics, which need no
+# following.
+SANITIZE_FLAGS += $(if $(and $(filter thread,$(SANITIZE)),$(filter gcc,$(COMPILER))),-Wno-tsan)
+
+# The virtual machine's home: every access, and every entry and exit of a function, calls a hook of vsmp/.
+# Why each flag: docs/HACKING.md, "Instrumented code".
+INSTRUMENT_gcc   := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 -Wno-tsan -fno-ipa-reference
+INSTRUMENT_clang := -fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0
+INSTRUMENT := $(INSTRUMENT_$(COMPILER)) -finstrument-functions -fno-optimize-sibling-calls \
+	      -include vsmp/home/memory_functions.h
+
+VSMP_HOME := -Ivsmp/home $(INSTRUMENT)
+HOST_HOME := -Ihost/home $(SANITIZE_FLAGS)
+SHARE     := -DSOFTFAULT_SHARE='"$(PREFIX)/share/softfault"'
+
+# -no-pie: the addresses of globals, and so the identity of their cache lines, are the same in every run.
+LINK = $(CC) -no-pie $(LDFLAGS)
+
+VSMP_LIBS ?= -ldw
+HOST_LIBS ?= -lurcu-memb -lurcu-common -lpthread
+LAB_LIBS  ?= -lcyaml -lyaml -ljansson -lgsl -lgslcblas -lm
+TEST_LIBS ?= -lcmocka
+
+# Writes $(2) to the file $(1), unless it says that already: what depends on the file is then made again.
+differ = $(subst x$(strip $(1)),,x$(strip $(2)))$(subst x$(strip $(2)),,x$(strip $(1)))
+note = $(if $(call differ,$(2),$(file < $(1))),$(shell mkdir -p $(dir $(1)))$(file > $(1),$(2)))
+$(call note,$(BUILD)/flags,$(CC) $(COMMON) $(SANITIZE_FLAGS) $(INSTRUMENT) $(PREFIX))
+
+# --- Sources, found by their folders ---------------------------------------------------------------------
+c_files = $(sort $(shell find $(wildcard $(1)) /dev/null -name '*.c'))
+objects = $(patsubst %.S,$(BUILD)/$(1)/%.o,$(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)))
+
+BASE_SOURCES  := $(call c_files,base)
+BOTH_HOMES    := $(call c_files,sync mm) $(wildcard engine/memory.c)
+VSMP_SOURCES  := $(call c_files,vsmp) $(sort $(shell find $(wildcard vsmp) /dev/null -name '*.S'))
+HOST_SOURCES  := $(call c_files,host)
+
+BASE_OBJECTS  := $(call objects,plain,$(BASE_SOURCES))
+LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab))
+CLI_OBJECTS   := $(call objects,plain,$(call c_files,cli))
+VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
+HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
+MODEL_OBJECTS := $(call objects,host-home,$(call c_files,model))
+
+# A source that is gone is linked no more.
+$(call note,$(BUILD)/sources,$(BASE_SOURCES) $(BOTH_HOMES) $(VSMP_SOURCES) $(HOST_SOURCES) $(LAB_OBJECTS) \
+	$(CLI_OBJECTS) $(MODEL_OBJECTS))
+
+# --- The command -----------------------------------------------------------------------------------------
+.PHONY: all
+all: $(if $(SANITIZE),tests-host,$(BUILD)/softfault)
+
+define compile
+@mkdir -p $(@D)
+$(if $(V),,@echo '  $(COMPILER) $(@:$(BUILD)/%=%)')
+$(Q)$(CC) $(COMMON) $(1) -c $< -o $@
+endef
+
+$(BUILD)/plain/%.o: %.c $(BUILD)/flags
+	$(call compile,$(PLAIN_FLAGS))
+
+$(BUILD)/plain/%.o: %.S $(BUILD)/flags
+	$(call compile)
+
+$(BUILD)/vsmp-home/%.o: %.c $(BUILD)/flags
+	$(call compile,$(VSMP_HOME))
+
+$(BUILD)/host-home/%.o: %.c $(BUILD)/flags
+	$(call compile,$(HOST_HOME))
+
+$(LAB_OBJECTS) $(CLI_OBJECTS): PLAIN_FLAGS := $(SHARE)
+# The machine itself is not instrumented.
+$(call objects,plain,$(VSMP_SOURCES) engine/vsmp.c): PLAIN_FLAGS := -Ivsmp/home
+
+# An engine: one relocatable object that exports only its operation table and the names behind it.
+define make_engine
+$(if $(V),,@echo '  engine $(@F)')
+$(Q)ld -r -o $@.all $(filter %.o,$^)
+$(Q)objcopy $(patsubst %,--keep-global-symbol=%,$(1)) $@.all $@
+@rm -f $@.all
+endef
+
+$(BUILD)/engine_vsmp.o: $(VSMP_OBJECTS) $(BUILD)/plain/engine/vsmp.o
+	$(call make_engine,engine_vsmp vsmp_parameter_info vsmp_parameter_find vsmp_machine_check)
+
+$(BUILD)/engine_host.o: $(HOST_OBJECTS) $(BUILD)/host-home/engine/host.o
+	$(call make_engine,engine_host policy_base policy_set policy_check)
+
+ENGINES := $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/plain/engine/linux.o
+
+define link
+@mkdir -p $(@D)
+$(if $(V),,@echo '  link $(@:$(BUILD)/%=%)')
+$(Q)$(LINK) -o $@ $(filter %.o,$^) $(1)
+endef
+
+$(BUILD)/softfault: $(CLI_OBJECTS) $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
+	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS))
+
+# --- Tests -----------------------------------------------------------------------------------------------
+# tests/unit and tests/stress run on real threads; tests/vsmp runs on the virtual machine; tests/lab runs the
+# lab's own code; tests/cli runs the command; tests/tools runs what is in tools/.
+tests_of = $(patsubst tests/%.c,$(BUILD)/tests/%,$(call c_files,tests/$(1)))
+
+UNIT_TESTS   := $(call tests_of,unit)
+STRESS_TESTS := $(call tests_of,stress)
+VSMP_TESTS   := $(call tests_of,vsmp)
+LAB_TESTS    := $(call tests_of,lab)
+BENCHES      := $(call tests_of,bench)
+SCRIPTS      := $(sort $(wildcard tests/cli/*.sh tests/tools/*.sh))
+
+$(UNIT_TESTS) $(STRESS_TESTS): $(BUILD)/tests/%: $(BUILD)/host-home/tests/%.o $(HOST_OBJECTS) $(MODEL_OBJECTS)
+	$(call link,$(SANITIZE_FLAGS) $(HOST_LIBS) $(TEST_LIBS))
+
+$(VSMP_TESTS): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
+	$(call link,$(VSMP_LIBS) $(TEST_LIBS))
+
+$(LAB_TESTS): $(BUILD)/tests/%: $(BUILD)/plain/tests/%.o $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
+	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS) $(TEST_LIBS))
+
+$(BENCHES): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
+	$(call link,$(VSMP_LIBS))
+
+.PHONY: tests-unit tests-stress tests-host tests-all
+tests-unit: $(UNIT_TESTS)
+tests-stress: $(STRESS_TESTS)
+tests-host: tests-unit tests-stress
+tests-all: tests-host $(VSMP_TESTS) $(LAB_TESTS) $(BENCHES) $(BUILD)/softfault
+
+$(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/softfault $(UNIT_TESTS) $(STRESS_TESTS) $(VSMP_TESTS) \
+$(LAB_TESTS) $(BENCHES): $(BUILD)/sources
+
+# --- What people call ------------------------------------------------------------------------------------
+# `setup` may install the compiler, so what it precedes is a make of its own.
+.PHONY: setup-build setup-all test check bench reproduce install clean
+setup-build:
+	@tools/setup build
+setup-all:
+	@tools/setup all
+
+# Under the sanitizers the host home only: gcc's thread sanitizer and the virtual machine both own the hooks.
+test: setup-all
+	@$(SUBMAKE) check
+	@$(SUBMAKE) tests-all
+	@$(SUBMAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined DEBUG=1 tests-unit
+	@$(SUBMAKE) BUILD=$(BUILD)/tsan SANITIZE=thread DEBUG=1 tests-stress
+	@$(SUBMAKE) BUILD=$(BUILD)/clang CC=clang tests-all
+	@tools/run-tests --command $(BUILD)/softfault $(SCRIPTS) $(UNIT_TESTS) $(VSMP_TESTS) $(LAB_TESTS) \
+		$(STRESS_TESTS) $(UNIT_TESTS:$(BUILD)/%=$(BUILD)/asan/%) $(STRESS_TESTS:$(BUILD)/%=$(BUILD)/tsan/%)
+
+check:
+	@tools/check
+
+bench: $(BUILD)/softfault $(BENCHES)
+	@tools/bench --command $(BUILD)/softfault $(BENCHES)
+
+reproduce: setup-build
+	@$(SUBMAKE) $(BUILD)/softfault
+	@$(BUILD)/softfault reproduce
+
+install: $(BUILD)/softfault
+	$(INSTALL) -D -m 755 $(BUILD)/softfault $(DESTDIR)$(PREFIX)/bin/softfault
+	for file in $$(find machines experiments -name "*.yaml" -o -name "*.csv"); do \
+		$(INSTALL) -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/softfault/$$file || exit 1; \
+	done
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(wildcard $(BUILD)/plain $(BUILD)/vsmp-home $(BUILD)/host-home) /dev/null -name '*.d')

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One operation table, three engines. A workload in lab/ is written once against this table and runs on the
+ * virtual machine (vsmp), on real threads (host) and on the running kernel (linux).
+ *
+ * An engine is linked into one relocatable object that exports only its `struct engine`.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/message.h"
+#include "mm/policy/policy.h"
+#include "vsmp/machine.h"
+#include "vsmp/report.h"
+
+struct engine_config {
+	unsigned cpus; /* 1 to what the engine has */
+	uint64_t seed;
+	struct policy policy;  /* how the memory system under test is built */
+	uint64_t memory_bytes; /* of RAM that it manages; whole pages */
+	bool structure_only;   /* pages have no contents */
+	/* What follows is for vsmp; the others ignore it. */
+	const struct vsmp_machine *machine;
+	struct vsmp_placement placement;
+	int home_socket; /* of globals and boot memory; -1: CPU 0's own */
+	bool profile, locks, lines, conflicts;
+};
+
+/* What one run measured. The rest of the numbers are in the report. */
+struct engine_timing {
+	double cpu_seconds_per_operation; /* mean over the CPUs of window length / operations of that CPU */
+	double seconds;                   /* the longest window */
+	uint64_t operations;              /* of all CPUs, inside their windows */
+};
+
+/* Every int below is 0 or a negative errno. */
+struct engine {
+	const char *name;
+
+	/* How many CPUs a run may have at the most; for vsmp the machine decides. */
+	unsigned (*cpus)(void);
+
+	/* Makes the machine and a memory system on it. One at a time. */
+	int (*open)(const struct engine_config *config, struct message *why);
+	void (*close)(void);
+
+	/* Runs body once, on CPU 0, unmeasured: to set up and tear down. */
+	int (*setup)(void (*body)(void *argument), void *argument, struct message *why);
+
+	/* Runs body(cpu) on every CPU at once. -EDEADLK with the stacks in `why` and deadlock_report(). */
+	int (*run)(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
+		   struct message *why);
+	const char *(*deadlock_report)(void);
+
+	/* What the runs since open found; engines that cannot tell leave it empty. Freed by report_free. */
+	int (*report)(struct vsmp_report *report);
+	void (*report_free)(struct vsmp_report *report);
+
+	/* From inside a body. See vsmp/vsmp.h, whose meaning they have everywhere. */
+	void (*measure_begin)(void);
+	void (*measure_end)(void);
+	bool (*measure_active)(void);
+	void (*count_operations)(uint64_t count);
+
+	/*
+	 * The memory system's operations, from inside a body. A space is named by a small number that the
+	 * caller chooses, 0 to ENGINE_SPACES_MAX - 1. Addresses and lengths are whole pages, in bytes.
+	 */
+	int (*space_create)(unsigned space);
+	void (*space_destroy)(unsigned space);
+	/* Maps [address, address + length) so that its fault handler inserts frame_of_ram + page index. The
+	 * frames are RAM that the system owns, 0 the first. */
+	int (*map_pfn)(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram);
+	int (*unmap)(unsigned space, uintptr_t address, size_t length);
+	/* Touches one byte as a program would; a touch that finds no PTE faults. */
+	int (*touch)(unsigned space, uintptr_t address, bool write);
+	/* Every invariant of the memory system; 0, or -EINVAL with the first that is broken. */
+	int (*check)(struct message *why);
+
+	/* Calibration, only on vsmp (elsewhere NULL): see vsmp_burst(). Needs no open memory system. */
+	int (*burst)(const struct vsmp_machine *machine, unsigned cpus, uint64_t seed, bool reads,
+		     unsigned rounds, double *mean_cycles, struct message *why);
+};
+
+#define ENGINE_SPACES_MAX 1024u
+
+extern const struct engine engine_vsmp;
+extern const struct engine engine_host;
+extern const struct engine engine_linux;
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/experiment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/files.h"
+#include "lab/workload.h"
+
+#define TEXT CYAML_FLAG_POINTER
+
+/* More simulated operations than this would take days. */
+#define OPERATIONS_MAX (1ull << 32)
+
+static const struct cyaml_schema_value cpus_entry = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint32_t)};
+
+static const struct cyaml_schema_field operations_fields[] = {
+    CYAML_FIELD_UINT("published", CYAML_FLAG_DEFAULT, struct experiment, operations.published),
+    CYAML_FIELD_UINT("simulated", CYAML_FLAG_DEFAULT, struct experiment, operations.simulated),
+    CYAML_FIELD_UINT("warm_up", CYAML_FLAG_DEFAULT, struct experiment, operations.warm_up),
+    CYAML_FIELD_UINT("sweep", CYAML_FLAG_DEFAULT, struct experiment, operations.sweep),
+    CYAML_FIELD_UINT("sweep_warm_up", CYAML_FLAG_DEFAULT, struct experiment, operations.sweep_warm_up),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_field choice_fields[] = {
+    CYAML_FIELD_STRING_PTR("field", TEXT, struct experiment_choice, field, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("choice", TEXT, struct experiment_choice, choice, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value choice_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_choice, choice_fields)};
+
+static const struct cyaml_schema_field variant_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct experiment_variant, name, 1, 63),
+    CYAML_FIELD_STRING_PTR("base", TEXT, struct experiment_variant, base, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("what", TEXT, struct experiment_variant, what, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("set", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct experiment_variant, set,
+			 &choice_entry, 0, 64),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value variant_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_variant, variant_fields)};
+
+static const struct cyaml_schema_field fields[] = {
+    CYAML_FIELD_STRING_PTR("name", TEXT, struct experiment, name, 1, 63),
+    CYAML_FIELD_STRING_PTR("title", TEXT, struct experiment, title, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("source", TEXT, struct experiment, source, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("workload", TEXT, struct experiment, workload, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("machine", TEXT, struct experiment, machine, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("cpus", CYAML_FLAG_POINTER, struct experiment, cpus, &cpus_entry, 1, 64),
+    CYAML_FIELD_MAPPING("operations", CYAML_FLAG_DEFAULT, struct experiment, operations, operations_fields),
+    CYAML_FIELD_SEQUENCE("variants", CYAML_FLAG_POINTER, struct experiment, variants, &variant_entry, 1, 64),
+    CYAML_FIELD_IGNORE("published", CYAML_FLAG_OPTIONAL),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct experiment, fields)};
+
+static int make_policy(const struct experiment_variant *variant, struct policy *policy, uint32_t *at,
+		       struct message *why)
+{
+	int error = policy_base(policy, variant->base, why);
+
+	*at = 0;
+	for (uint32_t i = 0; !error && i < variant->set_count; i++) {
+		error = policy_set(policy, variant->set[i].field, variant->set[i].choice, why);
+		*at = i + 1;
+	}
+	if (!error) {
+		*at = 0;
+		error = policy_check(policy, why);
+	}
+	return error;
+}
+
+static int check_variants(struct document *document, const struct experiment *experiment, struct message *why)
+{
+	for (uint32_t i = 0; i < experiment->variants_count; i++) {
+		const struct experiment_variant *variant = &experiment->variants[i];
+		struct message wrong = {""};
+		struct policy policy;
+		char place[64];
+		uint32_t at;
+
+		for (uint32_t j = 0; j < i; j++)
+			if (!strcmp(experiment->variants[j].name, variant->name)) {
+				snprintf(place, sizeof(place), "variants.%u.name", i);
+				return document_error(document, why, place,
+						      "a second variant is called \"%s\"; each needs its own name",
+						      variant->name);
+			}
+		if (!make_policy(variant, &policy, &at, &wrong))
+			continue;
+		if (at)
+			snprintf(place, sizeof(place), "variants.%u.set.%u", i, at - 1);
+		else
+			snprintf(place, sizeof(place), "variants.%u.base", i);
+		return document_error(document, why, place, "variant \"%s\": %s", variant->name, wrong.text);
+	}
+	return 0;
+}
+
+static int check_numbers(struct document *document, const struct experiment *experiment, struct message *why)
+{
+	const struct {
+		const char *key;
+		uint64_t value, least;
+	} numbers[] = {{"published", experiment->operations.published, 1},
+		       {"simulated", experiment->operations.simulated, 1},
+		       {"warm_up", experiment->operations.warm_up, 0},
+		       {"sweep", experiment->operations.sweep, 1},
+		       {"sweep_warm_up", experiment->operations.sweep_warm_up, 0}};
+	char place[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].value >= numbers[i].least && numbers[i].value <= OPERATIONS_MAX)
+			continue;
+		snprintf(place, sizeof(place), "operations.%s", numbers[i].key);
+		return document_error(document, why, place, "\"%s\" is %llu; it must be %llu to %llu", numbers[i].key,
+				      (unsigned long long)numbers[i].value, (unsigned long long)numbers[i].least,
+				      OPERATIONS_MAX);
+	}
+	for (uint32_t i = 0; i < experiment->cpus_count; i++) {
+		snprintf(place, sizeof(place), "cpus.%u", i);
+		if (!experiment->cpus[i] || experiment->cpus[i] > VSMP_CPUS_MAX)
+			return document_error(document, why, place, "\"cpus\" has %u; it must be 1 to %u",
+					      experiment->cpus[i], VSMP_CPUS_MAX);
+		if (i && experiment->cpus[i] <= experiment->cpus[i - 1])
+			return document_error(document, why, place, "\"cpus\" has %u after %u; they must grow",
+					      experiment->cpus[i], experiment->cpus[i - 1]);
+	}
+	return 0;
+}
+
+static int check(struct document *document, const struct experiment *experiment, struct message *why)
+{
+	const char *path = document_path(document);
+	const char *base = strrchr(path, '/');
+	struct message wrong = {""};
+	int error;
+
+	base = base ? base + 1 : path;
+	if (strncmp(base, experiment->name, strlen(experiment->name)) ||
+	    strcmp(base + strlen(experiment->name), ".yaml"))
+		return document_error(document, why, "name",
+				      "the experiment is called \"%s\"; its file must be called %s.yaml",
+				      experiment->name, experiment->name);
+	if (!workload_find(experiment->workload, &wrong))
+		return document_error(document, why, "workload", "%s", wrong.text);
+	error = check_numbers(document, experiment, why);
+	return error ? error : check_variants(document, experiment, why);
+}
+
+int experiment_load(struct experiment **experiment, const char *name, struct document **document,
+		    struct message *why)
+{
+	struct document *opened = NULL;
+	void *data = NULL;
+	char *path;
+	int error = files_find("experiments", name, &path, why);
+
+	if (error)
+		return error;
+	error = document_open(&opened, path, why);
+	free(path);
+	if (!error)
+		error = document_load(opened, &schema, &data, why);
+	if (!error)
+		error = check(opened, data, why);
+	if (error || !document)
+		document_close(opened);
+	else
+		*document = opened;
+	if (error) {
+		experiment_free(data);
+		return error;
+	}
+	*experiment = data;
+	return 0;
+}
+
+void experiment_free(struct experiment *experiment)
+{
+	document_free(&schema, experiment);
+}
+
+const struct experiment_variant *experiment_variant(const struct experiment *experiment, const char *name,
+						    struct message *why)
+{
+	const char *names[64];
+	char suggestion[MESSAGE_BYTES / 2];
+
+	for (uint32_t i = 0; i < experiment->variants_count; i++) {
+		names[i] = experiment->variants[i].name;
+		if (!strcmp(names[i], name))
+			return &experiment->variants[i];
+	}
+	names_suggest(suggestion, sizeof(suggestion), name, names, experiment->variants_count);
+	message_set(why, -ENOENT, "experiment %s has no variant \"%s\"; %s", experiment->name, name, suggestion);
+	return NULL;
+}
+
+void experiment_policy(const struct experiment_variant *variant, struct policy *policy)
+{
+	uint32_t at;
+
+	make_policy(variant, policy, &at, NULL);
+}

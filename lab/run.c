@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/names.h"
+#include "lab/pool.h"
+#include "lab/wire.h"
+
+struct batch {
+	const struct run_request *requests;
+	struct run_result *results;
+};
+
+static int configure(const struct run_request *request, const struct workload *workload,
+		     const struct workload_size *size, struct vsmp_machine *machine, struct engine_config *config,
+		     struct message *why)
+{
+	*config = (struct engine_config){
+	    .cpus = request->cpus,
+	    .seed = request->seed,
+	    .memory_bytes = workload->memory_bytes(size),
+	    .structure_only = workload->structure_only,
+	    .placement = request->placement,
+	    .home_socket = -1,
+	    .profile = request->profile,
+	    .locks = request->locks,
+	    .lines = request->lines,
+	    .conflicts = request->conflicts,
+	};
+	experiment_policy(request->variant, &config->policy);
+	if (!request->machine)
+		return 0;
+	machine_resolve(request->machine, request->point, machine);
+	config->machine = machine;
+	return machine_home_socket(machine, &request->placement, request->point->home, request->cpus,
+				   &config->home_socket, why);
+}
+
+/* In the child's process, whose end frees what the engine's report holds. */
+static int work(size_t job, void *argument, struct wire *result, struct message *why, const char **details)
+{
+	const struct run_request *request = &((struct batch *)argument)->requests[job];
+	const struct workload *workload = workload_find(request->experiment->workload, why);
+	const struct workload_size size = {.cpus = request->cpus,
+					   .published = request->experiment->operations.published,
+					   .measured = request->operations,
+					   .warm_up = request->warm_up};
+	struct run_result got = {0};
+	struct vsmp_machine machine;
+	struct engine_config config;
+	int error;
+
+	error = configure(request, workload, &size, &machine, &config, why);
+	if (error)
+		return error;
+	error = request->engine->open(&config, why);
+	if (error)
+		return error;
+	error = workload->run(request->engine, &size, &got.timing, why);
+	if (error == -EDEADLK && request->engine->deadlock_report)
+		*details = request->engine->deadlock_report();
+	if (error)
+		return error;
+	error = request->engine->report(&got.report);
+	if (error)
+		return message_set(why, error, "the report cannot be made: %s", strerror(-error));
+	if (!(got.timing.cpu_seconds_per_operation > 0))
+		return message_set(why, -EIO, "the measured time of an operation is %g s; it must be more than 0",
+				   got.timing.cpu_seconds_per_operation);
+	wire_bytes(result, &got.timing, sizeof(got.timing));
+	wire_report(result, &got.report);
+	return 0;
+}
+
+static void take(size_t job, void *argument, struct wire *wire)
+{
+	struct run_result *result = &((struct batch *)argument)->results[job];
+
+	wire_bytes(wire, &result->timing, sizeof(result->timing));
+	wire_report(wire, &result->report);
+}
+
+static void describe(size_t job, void *argument, char *text, size_t size)
+{
+	const struct run_request *request = &((struct batch *)argument)->requests[job];
+
+	snprintf(text, size, "%s, variant %s, %u CPUs, engine %s, seed %llu", request->experiment->name,
+		 request->variant->name, request->cpus, request->engine->name, (unsigned long long)request->seed);
+}
+
+int run_all(const struct run_request *requests, size_t count, struct run_result *results,
+	    void (*progress)(size_t done, size_t count), struct message *why)
+{
+	struct batch batch = {requests, results};
+	struct pool pool = {.jobs = count,
+			    .parallel = 1,
+			    .argument = &batch,
+			    .work = work,
+			    .take = take,
+			    .describe = describe,
+			    .progress = progress};
+
+	if (count && run_is_simulated(requests[0].engine))
+		pool.parallel = pool_processors();
+	return pool_run(&pool, why);
+}
+
+void run_results_free(struct run_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		wire_report_free(&results[i].report);
+}
+
+double run_extrapolated_seconds(const struct experiment *experiment, const struct run_result *result)
+{
+	return result->timing.cpu_seconds_per_operation * (double)experiment->operations.published;
+}
+
+const struct engine *run_engine(const char *name, struct message *why)
+{
+	static const struct engine *const engines[] = {&engine_vsmp, &engine_host, &engine_linux};
+	const char *names[ARRAY_SIZE(engines)];
+	char suggestion[MESSAGE_BYTES / 2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		names[i] = engines[i]->name;
+		if (!strcmp(names[i], name))
+			return engines[i];
+	}
+	names_suggest(suggestion, sizeof(suggestion), name, names, ARRAY_SIZE(names));
+	message_set(why, -ENOENT, "there is no engine \"%s\"; %s", name, suggestion);
+	return NULL;
+}
+
+bool run_is_simulated(const struct engine *engine)
+{
+	return engine == &engine_vsmp;
+}

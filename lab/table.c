@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/table.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP	 2  /* columns between two */
+#define WRAP_MIN 24 /* the column that wraps is not made narrower than this */
+#define COLUMNS_MAX 24
+
+struct table {
+	const struct table_column *columns;
+	size_t count;
+	char **cells; /* row by row */
+	size_t used;
+};
+
+struct table *table_create(const struct table_column *columns, size_t count)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table || count > COLUMNS_MAX)
+		abort();
+	table->columns = columns;
+	table->count = count;
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	for (size_t i = 0; i < table->used; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	free(table);
+}
+
+static void add_cell(struct table *table, char *text)
+{
+	char **larger = realloc(table->cells, (table->used + 1) * sizeof(*larger));
+
+	if (!larger || !text)
+		abort();
+	table->cells = larger;
+	table->cells[table->used++] = text;
+}
+
+void table_cell(struct table *table, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	add_cell(table, text);
+}
+
+void table_under(struct table *table, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	for (size_t i = 0; i < table->count; i++)
+		add_cell(table, table->columns[i].wrap ? text : strdup(""));
+}
+
+/* How the columns come out for a width; 0 is a column that is left out. */
+struct layout {
+	size_t width[COLUMNS_MAX];
+};
+
+static size_t total(const struct table *table, const struct layout *layout)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (layout->width[i])
+			sum += layout->width[i] + (sum ? GAP : 0);
+	return sum;
+}
+
+static void natural(const struct table *table, struct layout *layout)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		layout->width[i] = strlen(table->columns[i].header);
+		for (size_t cell = i; cell < table->used; cell += table->count)
+			if (strlen(table->cells[cell]) > layout->width[i])
+				layout->width[i] = strlen(table->cells[cell]);
+	}
+}
+
+static void fit(const struct table *table, struct layout *layout, size_t width)
+{
+	natural(table, layout);
+	while (width && total(table, layout) > width) {
+		size_t over = total(table, layout) - width;
+		size_t drop = table->count;
+		bool narrowed = false;
+
+		for (size_t i = 0; i < table->count; i++)
+			if (table->columns[i].wrap && layout->width[i] > WRAP_MIN) {
+				size_t spare = layout->width[i] - WRAP_MIN;
+
+				layout->width[i] -= over < spare ? over : spare;
+				narrowed = true;
+			}
+		if (narrowed)
+			continue;
+		for (size_t i = 0; i < table->count; i++)
+			if (layout->width[i] && table->columns[i].drop &&
+			    (drop == table->count || table->columns[i].drop > table->columns[drop].drop))
+				drop = i;
+		if (drop == table->count)
+			return;
+		layout->width[drop] = 0;
+	}
+}
+
+/* Returns how much of `text` goes on one line of `width`: up to a space, or all that fits. */
+static size_t line_length(const char *text, size_t width)
+{
+	size_t length = strlen(text), at;
+
+	if (!width || length <= width)
+		return length;
+	for (at = width; at > 0; at--)
+		if (text[at] == ' ')
+			return at;
+	return width;
+}
+
+/* Prints the next line of each cell of a row; false when all cells had come to their end. */
+static bool print_line(const struct table *table, const struct layout *layout, const char **rest, FILE *out)
+{
+	size_t pending = 0; /* spaces not yet printed, so that no line ends in any */
+	bool any = false, first = true;
+
+	for (size_t i = 0; i < table->count; i++)
+		any = any || (layout->width[i] && *rest[i]);
+	if (!any)
+		return false;
+	for (size_t i = 0; i < table->count; i++) {
+		size_t width = layout->width[i], length;
+
+		if (!width)
+			continue;
+		length = line_length(rest[i], width);
+		if (!first)
+			pending += GAP;
+		first = false;
+		if (table->columns[i].align == TABLE_RIGHT)
+			pending += width - length;
+		if (length) {
+			fprintf(out, "%*s%.*s", (int)pending, "", (int)length, rest[i]);
+			pending = 0;
+		}
+		if (table->columns[i].align == TABLE_LEFT)
+			pending += width - length;
+		rest[i] += length;
+		while (*rest[i] == ' ')
+			rest[i]++;
+	}
+	fputc('\n', out);
+	return true;
+}
+
+void table_print(const struct table *table, FILE *out, unsigned width)
+{
+	const char *rest[COLUMNS_MAX];
+	struct layout layout;
+	char left_out[512] = "";
+
+	fit(table, &layout, width);
+	for (size_t i = 0; i < table->count; i++) {
+		rest[i] = table->columns[i].header;
+		if (!layout.width[i])
+			snprintf(left_out + strlen(left_out), sizeof(left_out) - strlen(left_out), "%s%s",
+				 *left_out ? ", " : "", rest[i]);
+	}
+	while (print_line(table, &layout, rest, out))
+		continue;
+	for (size_t row = 0; row + table->count <= table->used; row += table->count) {
+		for (size_t i = 0; i < table->count; i++)
+			rest[i] = table->cells[row + i];
+		while (print_line(table, &layout, rest, out))
+			continue;
+	}
+	if (*left_out)
+		table_text(out, width, "", "(no room for: %s)", left_out);
+}
+
+void table_text(FILE *out, unsigned width, const char *indent, const char *format, ...)
+{
+	size_t room = width > strlen(indent) + 10 ? width - strlen(indent) : width ? 10 : 0;
+	va_list arguments;
+	const char *at;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		abort();
+	va_end(arguments);
+	for (at = text; *at;) {
+		size_t length = line_length(at, room);
+
+		fprintf(out, "%s%.*s\n", indent, (int)length, at);
+		at += length;
+		while (*at == ' ')
+			at++;
+	}
+	free(text);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/access.h"
+
+#include "vsmp/coherence.h"
+
+/* What a loop has read since its last turn, for spinning_relax(). */
+static void remember(struct cpu *cpu, struct line *line)
+{
+	unsigned count = cpu->recent_count;
+
+	if (count > WATCH_MAX)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (cpu->recent[i] == line)
+			return;
+	if (count < WATCH_MAX)
+		cpu->recent[count] = line;
+	cpu->recent_count = count + 1;
+}
+
+/* Makes sure, after a turn, that the CPU holds the line. Returns true when it did so already. */
+static bool obtain(struct cpu *cpu, struct line *line, uintptr_t address, unsigned bytes,
+		   enum access_kind kind)
+{
+	schedule_turn(cpu);
+	/* A sibling's fill may still be on its way into the cache that both share. */
+	while (line->owner == cpu->core + 1u && line->ready > cpu->clock) {
+		cpu->clock = line->ready;
+		schedule_turn(cpu);
+	}
+	if (line->owner == cpu->core + 1u) {
+		if (kind == ACCESS_WRITE) {
+			line->dirty = true;
+			coherence_wake_watchers(line, cpu->clock);
+		}
+		return true;
+	}
+	if (kind == ACCESS_READ && line_shared_by(line, cpu->core))
+		return true;
+	cpu->wanted_offset = address % CACHE_LINE_BYTES;
+	cpu->wanted_bytes = (uint16_t)bytes;
+	coherence_fetch(cpu, line, kind);
+	return false;
+}
+
+void access_slow(struct cpu *cpu, struct line *line, uintptr_t address, unsigned bytes, enum access_kind kind)
+{
+	uint64_t transfers = cpu->transfers;
+
+	if (obtain(cpu, line, address, bytes, kind))
+		cpu->clock += cpu->hit_cycles;
+	access_trace(cpu, line, address, bytes, kind, cpu->transfers != transfers);
+}
+
+void access_memory(uintptr_t address, unsigned bytes, enum access_kind kind, bool modify)
+{
+	struct cpu *cpu = current;
+	struct line *line;
+	uint64_t transfers;
+
+	if (!cpu)
+		return;
+	line = line_of(address);
+	if (!line)
+		return;
+	cpu->accesses++;
+	remember(cpu, line);
+	transfers = cpu->transfers;
+	if (obtain(cpu, line, address, bytes, kind))
+		cpu->clock += modify ? cpu->atomic_hit_cycles : cpu->hit_cycles;
+	access_trace(cpu, line, address, bytes, kind, cpu->transfers != transfers);
+}
+
+void access_range(uintptr_t address, uintptr_t bytes, enum access_kind kind)
+{
+	while (bytes) {
+		uintptr_t part = CACHE_LINE_BYTES - address % CACHE_LINE_BYTES;
+
+		if (part > bytes)
+			part = bytes;
+		access_plain(address, (unsigned)part, kind);
+		address += part;
+		bytes -= part;
+	}
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/distance.h"
+
+/* Who else holds a line, seen from one socket. */
+struct holders {
+	unsigned copies;        /* cores other than the requester's */
+	unsigned local_copies;  /* of them, in the requester's socket */
+	unsigned sockets;       /* other sockets that hold it */
+	unsigned blades;        /* other blades */
+	unsigned farthest_hops; /* from the home to a socket that holds it */
+	int supplier;           /* socket that answers; -1: the home's memory */
+};
+
+static inline unsigned hops(unsigned from, unsigned to)
+{
+	return machine->shape.hops[from][to];
+}
+
+static inline unsigned larger(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+/* How many of the set's cores are in `socket`. */
+static unsigned count_in_socket(const struct sharers *set, unsigned socket)
+{
+	unsigned first = socket * machine->shape.cores_per_socket;
+	unsigned end = first + machine->shape.cores_per_socket;
+	unsigned count = 0;
+
+	while (first < end) {
+		unsigned bits = 64 - first % 64;
+		uint64_t word = set->cores[first / 64] >> (first % 64);
+
+		if (bits > end - first) {
+			bits = end - first;
+			word &= (1ull << bits) - 1;
+		}
+		count += (unsigned)__builtin_popcountll(word);
+		first += bits;
+	}
+	return count;
+}
+
+static struct holders find_holders(const struct cpu *cpu, struct line *line, unsigned home)
+{
+	struct holders found = {.supplier = -1};
+
+	if (line->owner) {
+		unsigned socket = core_socket(line->owner - 1u);
+
+		found.copies = 1;
+		found.local_copies = socket == cpu->socket;
+		found.sockets = socket != cpu->socket;
+		found.blades = socket_blade(socket) != cpu->blade;
+		found.farthest_hops = hops(home, socket);
+		found.supplier = (int)socket;
+		return found;
+	}
+	if (line->sharers) {
+		const struct sharers *set = line_sharers(line->sharers);
+		unsigned last_blade = cpu->blade;
+
+		found.copies = set->count - line_shared_by(line, cpu->core);
+		for (unsigned socket = 0; socket < machine->socket_limit; socket++) {
+			unsigned count = count_in_socket(set, socket);
+
+			if (!count)
+				continue;
+			found.farthest_hops = larger(found.farthest_hops, hops(home, socket));
+			if (socket == cpu->socket) {
+				found.local_copies = count - line_shared_by(line, cpu->core);
+				continue;
+			}
+			found.sockets++;
+			if (socket_blade(socket) != cpu->blade && socket_blade(socket) != last_blade) {
+				found.blades++;
+				last_blade = socket_blade(socket);
+			}
+		}
+		if (line->supplier)
+			found.supplier = (int)core_socket(line->supplier - 1u);
+	}
+	return found;
+}
+
+/* HOME: the longer leg decides. ROUND: the way is walked once around. In both, 0 is within the home's socket.
+ */
+static unsigned route_hops(const struct cpu *cpu, const struct holders *found, unsigned home)
+{
+	unsigned to_home = hops(cpu->socket, home);
+
+	if (machine->shape.route == VSMP_ROUTE_HOME)
+		return larger(1, larger(to_home, found->farthest_hops));
+	if (found->supplier < 0)
+		return 2 * to_home;
+	return hops(home, (unsigned)found->supplier) + hops((unsigned)found->supplier, cpu->socket) + to_home;
+}
+
+static void remote_cost(struct transfer *transfer, const struct cpu *cpu, const struct line *line,
+			enum access_kind kind, const struct holders *found, unsigned home)
+{
+	/* Parameters of the HOME route are for one hop, those of the ROUND route for none. */
+	unsigned more = route_hops(cpu, found, home) - (machine->shape.route == VSMP_ROUTE_HOME);
+
+	if (kind == ACCESS_WRITE) {
+		transfer->latency_cycles = cost(VSMP_REMOTE_WRITE_LATENCY) +
+					   more * cost(VSMP_REMOTE_WRITE_LATENCY_HOP) +
+					   found->sockets * cost(VSMP_INVALIDATE_SOCKET);
+		transfer->occupancy_cycles =
+		    cost(VSMP_REMOTE_WRITE_OCCUPANCY) + more * cost(VSMP_REMOTE_WRITE_OCCUPANCY_HOP);
+		if (machine->shape.route == VSMP_ROUTE_HOME && cpu->socket == home)
+			transfer->occupancy_cycles = cost(VSMP_HOME_WRITE_OCCUPANCY);
+	} else {
+		transfer->latency_cycles =
+		    cost(VSMP_REMOTE_READ_LATENCY) + more * cost(VSMP_REMOTE_READ_LATENCY_HOP);
+		transfer->occupancy_cycles =
+		    cost(line->dirty ? VSMP_REMOTE_DIRTY_OCCUPANCY : VSMP_REMOTE_CLEAN_OCCUPANCY) +
+		    more * cost(VSMP_REMOTE_READ_OCCUPANCY_HOP);
+	}
+}
+
+static void blade_cost(struct transfer *transfer, const struct cpu *cpu, const struct line *line,
+		       enum access_kind kind, const struct holders *found, unsigned home)
+{
+	/* Two hops lead to a neighbouring blade: the parameters are for these. */
+	unsigned distance = larger(2, larger(hops(cpu->socket, home), found->farthest_hops));
+	bool write = kind == ACCESS_WRITE;
+
+	transfer->latency_cycles = cost(write ? VSMP_BLADE_WRITE_LATENCY : VSMP_BLADE_READ_LATENCY) +
+				   (distance - 2) * cost(VSMP_BLADE_LATENCY_HOP);
+	transfer->occupancy_cycles =
+	    cost(write || line->dirty ? VSMP_BLADE_DIRTY_OCCUPANCY : VSMP_BLADE_CLEAN_OCCUPANCY);
+	if (write)
+		transfer->occupancy_cycles += found->blades * cost(VSMP_BLADE_INVALIDATE);
+}
+
+struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum access_kind kind)
+{
+	struct transfer transfer = {0};
+	bool through_home = machine->shape.route == VSMP_ROUTE_ROUND;
+	unsigned home, to_home;
+	struct holders found;
+
+	if (line->owner == cpu->core + 1u || (kind == ACCESS_READ && line_shared_by(line, cpu->core))) {
+		transfer.latency_cycles = kind == ACCESS_READ ? cpu->hit_cycles : cpu->atomic_hit_cycles;
+		return transfer;
+	}
+	home = line_home(line, cpu->socket);
+	to_home = hops(cpu->socket, home);
+	found = find_holders(cpu, line, home);
+	transfer.copies = found.copies;
+	if (!found.copies) {
+		if (line_shared_by(line, cpu->core)) {
+			/* The only sharer becomes the owner: its socket's cache knows that nobody else is. */
+			transfer.class = TRANSFER_LLC;
+			transfer.latency_cycles = cost(VSMP_LLC_READ);
+			return transfer;
+		}
+		transfer.class = TRANSFER_MEMORY;
+		transfer.latency_cycles = cost(VSMP_MEMORY) + to_home * cost(VSMP_MEMORY_HOP);
+		if (machine->shape.sockets_per_blade && socket_blade(home) != cpu->blade)
+			transfer.latency_cycles = cost(VSMP_BLADE_READ_LATENCY) +
+						  (larger(2, to_home) - 2) * cost(VSMP_BLADE_LATENCY_HOP);
+		transfer.occupancy_cycles = cost(VSMP_LOCAL_READ_OCCUPANCY);
+		return transfer;
+	}
+	if (!through_home && kind == ACCESS_READ && !line->owner && found.local_copies) {
+		transfer.class = TRANSFER_LLC;
+		transfer.latency_cycles = cost(VSMP_LLC_READ);
+		transfer.occupancy_cycles = cost(VSMP_LOCAL_READ_OCCUPANCY);
+		return transfer;
+	}
+	if (!through_home && !found.sockets) {
+		bool write = kind == ACCESS_WRITE;
+
+		transfer.class = TRANSFER_LOCAL;
+		transfer.latency_cycles = cost(write ? VSMP_LOCAL_WRITE_LATENCY : VSMP_LOCAL_READ_LATENCY);
+		transfer.occupancy_cycles =
+		    cost(write ? VSMP_LOCAL_WRITE_OCCUPANCY : VSMP_LOCAL_READ_OCCUPANCY);
+		return transfer;
+	}
+	if (to_home)
+		transfer.travel_cycles = cost(VSMP_TRAVEL) + (to_home - 1) * cost(VSMP_TRAVEL_HOP);
+	if (machine->shape.sockets_per_blade && (socket_blade(home) != cpu->blade || found.blades)) {
+		transfer.class = TRANSFER_BLADE;
+		blade_cost(&transfer, cpu, line, kind, &found, home);
+	} else {
+		transfer.class = TRANSFER_REMOTE;
+		remote_cost(&transfer, cpu, line, kind, &found, home);
+	}
+	return transfer;
+}

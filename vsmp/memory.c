@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "port/memory.h"
+#include "port/page.h"
+#include "port/panic.h"
+#include "vsmp/line.h"
+#include "vsmp/observe/observe.h"
+
+/* Allocations in the order of their addresses. A freed one keeps its place, and serves the next of its size.
+ */
+struct region {
+	uintptr_t address;
+	size_t bytes; /* rounded up to whole lines or pages */
+	unsigned node;
+	const char *type_name;
+	bool used;
+};
+
+static struct region *regions;
+static size_t region_count, region_room;
+static uintptr_t next_address;
+static long fail_after = -1;
+
+int memory_open(void)
+{
+	void *arena = mmap((void *)ARENA_ADDRESS, ARENA_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (arena == MAP_FAILED)
+		return -ENOMEM;
+	next_address = ARENA_ADDRESS;
+	region_count = 0;
+	return 0;
+}
+
+void memory_close(void)
+{
+	munmap((void *)ARENA_ADDRESS, ARENA_BYTES);
+	free(regions);
+	regions = NULL;
+	region_count = region_room = 0;
+}
+
+void vsmp_memory_fail_after(long count)
+{
+	fail_after = count;
+}
+
+/* The region that holds `address`; NULL when none does. */
+static struct region *find(uintptr_t address)
+{
+	size_t low = 0, high = region_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct region *region = &regions[middle];
+
+		if (address < region->address)
+			high = middle;
+		else if (address >= region->address + region->bytes)
+			low = middle + 1;
+		else
+			return region;
+	}
+	return NULL;
+}
+
+unsigned memory_home(uintptr_t address, unsigned socket)
+{
+	const struct region *region = find(address);
+
+	if (!region || region->node == PORT_NODE_FIRST_TOUCH)
+		return socket;
+	return region->node;
+}
+
+static struct region *reuse(size_t bytes)
+{
+	for (size_t i = 0; i < region_count; i++)
+		if (!regions[i].used && regions[i].bytes == bytes)
+			return &regions[i];
+	return NULL;
+}
+
+static struct region *extend(size_t bytes)
+{
+	size_t alignment = bytes >= PORT_PAGE_SIZE ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
+	uintptr_t address = (next_address + alignment - 1) & ~(alignment - 1);
+
+	if (bytes > ARENA_ADDRESS + ARENA_BYTES - address)
+		return NULL;
+	if (region_count == region_room) {
+		size_t room = region_room ? region_room * 2 : 256;
+		struct region *larger = realloc(regions, room * sizeof(*regions));
+
+		if (!larger)
+			return NULL;
+		regions = larger;
+		region_room = room;
+	}
+	next_address = address + bytes;
+	regions[region_count] = (struct region){.address = address, .bytes = bytes};
+	return &regions[region_count++];
+}
+
+void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
+{
+	size_t unit = bytes >= PORT_PAGE_SIZE ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
+	struct region *region;
+
+	if (fail_after == 0 || !bytes || bytes > ARENA_BYTES)
+		return NULL;
+	if (fail_after > 0)
+		fail_after--;
+	bytes = (bytes + unit - 1) & ~(unit - 1);
+	region = reuse(bytes);
+	if (!region)
+		region = extend(bytes);
+	if (!region)
+		return NULL;
+	region->used = true;
+	region->node = node;
+	region->type_name = type_name;
+	return (void *)region->address;
+}
+
+void vsmp_memory_free(void *memory, size_t bytes)
+{
+	struct region *region;
+
+	if (!memory)
+		return;
+	region = find((uintptr_t)memory);
+	invariant(region && region->used && region->address == (uintptr_t)memory && region->bytes >= bytes);
+	region->used = false;
+	line_forget(line_of(region->address), region->bytes >> LINE_SHIFT);
+	/* Whoever gets it next finds zeroes. */
+	if (region->bytes >= PORT_PAGE_SIZE)
+		madvise(memory, region->bytes, MADV_DONTNEED);
+	else
+		memset(memory, 0, region->bytes);
+}
+
+struct observe_place observe_place_of(uintptr_t address)
+{
+	const struct region *region = find(address);
+
+	if (!region)
+		return (struct observe_place){0};
+	return (struct observe_place){
+	    .object = region->address, .object_bytes = region->bytes, .type_name = region->type_name};
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/observe/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "vsmp/observe/grow.h"
+#include "vsmp/observe/observe.h"
+#include "vsmp/observe/pairmap.h"
+#include "vsmp/observe/symbols.h"
+
+#define NODES_PER_CHUNK 1024u
+
+struct call_cpu {
+	struct call_node *cursor;
+	uint64_t mark_cycles; /* up to here the CPU's time has been attributed or dropped */
+	uint64_t lost_depth;  /* functions entered below the cursor for which there was no node */
+};
+
+static struct {
+	struct call_cpu *cpus;
+	unsigned cpu_count;
+	struct call_node **chunks; /* nodes never move: others keep pointers to them */
+	size_t chunk_count, chunk_capacity;
+	uint64_t count;
+	struct pairmap children; /* (parent's number, function) to the child's address */
+	uint64_t dropped;
+} calls;
+
+struct call_node *calls_node(uint64_t number)
+{
+	return &calls.chunks[number / NODES_PER_CHUNK][number % NODES_PER_CHUNK];
+}
+
+uint64_t calls_count(void)
+{
+	return calls.count;
+}
+
+uint64_t calls_dropped(void)
+{
+	return calls.dropped;
+}
+
+const struct call_node *calls_cursor(unsigned cpu)
+{
+	return calls.cpus[cpu].cursor;
+}
+
+static struct call_node *add_node(struct call_node *parent, const void *function)
+{
+	struct call_node *node;
+
+	if (calls.count == calls.chunk_count * NODES_PER_CHUNK) {
+		struct call_node **chunks =
+		    grow_array(calls.chunks, &calls.chunk_capacity, calls.chunk_count + 1, sizeof(*chunks));
+
+		if (!chunks)
+			return NULL;
+		calls.chunks = chunks;
+		chunks[calls.chunk_count] = calloc(NODES_PER_CHUNK, sizeof(struct call_node));
+		if (!chunks[calls.chunk_count])
+			return NULL;
+		calls.chunk_count++;
+	}
+	node = calls_node(calls.count);
+	node->function = function;
+	node->parent = parent;
+	node->number = calls.count++;
+	if (parent) {
+		node->next_sibling = parent->first_child;
+		parent->first_child = node;
+	}
+	return node;
+}
+
+int calls_open(unsigned cpus)
+{
+	memset(&calls, 0, sizeof(calls));
+	calls.cpus = calloc(cpus, sizeof(*calls.cpus));
+	if (!calls.cpus || !add_node(NULL, NULL)) {
+		calls_close();
+		return -ENOMEM;
+	}
+	calls.cpu_count = cpus;
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		calls.cpus[cpu].cursor = calls_node(0);
+	return 0;
+}
+
+void calls_close(void)
+{
+	for (size_t i = 0; i < calls.chunk_count; i++)
+		free(calls.chunks[i]);
+	free(calls.chunks);
+	free(calls.cpus);
+	pairmap_free(&calls.children);
+	memset(&calls, 0, sizeof(calls));
+}
+
+static __attribute__((noinline)) struct call_node *find_child(struct call_node *parent, const void *function)
+{
+	uint64_t *child = pairmap_at(&calls.children, parent->number, (uintptr_t)function);
+
+	if (!child)
+		return NULL;
+	if (!*child)
+		*child = (uintptr_t)add_node(parent, function);
+	return (struct call_node *)(uintptr_t)*child;
+}
+
+/* Within a window a CPU's clock never goes back; between windows it may start anew. */
+static inline void attribute(struct call_cpu *at, uint64_t now_cycles, bool measuring)
+{
+	if (measuring)
+		at->cursor->self_cycles += now_cycles - at->mark_cycles;
+	at->mark_cycles = now_cycles;
+}
+
+void observe_enter(unsigned cpu, const void *function, uint64_t now_cycles, bool measuring)
+{
+	struct call_cpu *at = &calls.cpus[cpu];
+	struct call_node *child = at->cursor->last_child;
+
+	attribute(at, now_cycles, measuring);
+	if (unlikely(at->lost_depth)) {
+		at->lost_depth++;
+		return;
+	}
+	if (unlikely(!child || child->function != function)) {
+		child = find_child(at->cursor, function);
+		if (!child) {
+			at->lost_depth = 1;
+			calls.dropped++;
+			return;
+		}
+		at->cursor->last_child = child;
+	}
+	at->cursor = child;
+}
+
+/* An exit at the root belongs to a function that was entered before the CPU's stack was reset. */
+void observe_exit(unsigned cpu, uint64_t now_cycles, bool measuring)
+{
+	struct call_cpu *at = &calls.cpus[cpu];
+
+	attribute(at, now_cycles, measuring);
+	if (unlikely(at->lost_depth))
+		at->lost_depth--;
+	else if (likely(at->cursor->parent))
+		at->cursor = at->cursor->parent;
+}
+
+void observe_mark(unsigned cpu, uint64_t now_cycles, bool measuring)
+{
+	attribute(&calls.cpus[cpu], now_cycles, measuring);
+}
+
+void observe_reset_stack(unsigned cpu)
+{
+	calls.cpus[cpu].cursor = calls_node(0);
+	calls.cpus[cpu].lost_depth = 0;
+}
+
+void observe_print_stack(unsigned cpu, FILE *out, const char *indent)
+{
+	const struct call_node *node = calls.cpus[cpu].cursor;
+
+	if (!node->parent)
+		fprintf(out, "%s[no function]\n", indent);
+	for (; node->parent; node = node->parent) {
+		char name[SYMBOLS_NAME_BYTES];
+
+		symbols_function_name(node->function, name);
+		fprintf(out, "%s%s\n", indent, name);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port/page.h: whole pages move at the speed of the socket's memory, which its cores share. Their lines are
+ * not looked at one by one; a cleared page begins a new life, in the cache of the CPU that cleared it.
+ */
+#include "port/page.h"
+
+#include <string.h>
+
+#include "vsmp/core.h"
+#include "vsmp/line.h"
+#include "vsmp/schedule.h"
+
+/* Takes the time that moving `pages` pages takes. */
+static void move(struct cpu *cpu, unsigned pages)
+{
+	uint64_t *free_at = &machine->clear_free_at[cpu->socket];
+	uint64_t start, core_done, socket_done;
+
+	schedule_turn(cpu);
+	start = cpu->clock;
+	core_done = start + (uint64_t)(pages * machine->costs.clear_core_cycles);
+	/* The socket's memory serves one page after the other. */
+	socket_done =
+	    (*free_at > start ? *free_at : start) + (uint64_t)(pages * machine->costs.clear_socket_cycles);
+	*free_at = socket_done;
+	cpu->clock = core_done > socket_done ? core_done : socket_done;
+}
+
+static void own_lines(struct cpu *cpu, uintptr_t page)
+{
+	struct line *line = line_of(page);
+
+	if (!line)
+		return;
+	line_forget(line, PORT_PAGE_SIZE >> LINE_SHIFT);
+	for (unsigned i = 0; i < PORT_PAGE_SIZE >> LINE_SHIFT; i++) {
+		line_home(&line[i], cpu->socket);
+		line_own(&line[i], cpu->core, true);
+	}
+}
+
+void vsmp_page_clear(void *page, int structure_only)
+{
+	struct cpu *cpu = current;
+
+	if (cpu)
+		move(cpu, 1);
+	if (structure_only)
+		return;
+	if (cpu)
+		own_lines(cpu, (uintptr_t)page);
+	memset(page, 0, PORT_PAGE_SIZE);
+}
+
+void vsmp_page_copy(void *target, const void *source, int structure_only)
+{
+	struct cpu *cpu = current;
+
+	/* Read and written: twice a page's traffic. */
+	if (cpu)
+		move(cpu, 2);
+	if (structure_only)
+		return;
+	if (cpu)
+		own_lines(cpu, (uintptr_t)target);
+	memcpy(target, source, PORT_PAGE_SIZE);
+}

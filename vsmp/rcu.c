@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/rcu.h"
+
+#include "port/panic.h"
+#include "port/rcu.h"
+#include "vsmp/core.h"
+#include "vsmp/schedule.h"
+
+/* Grace periods are numbered from 1 and follow each other. */
+static struct {
+	unsigned long completed;
+	unsigned long wanted; /* somebody waits for this one */
+	bool under_way;       /* number completed + 1 */
+	unsigned waiting;     /* CPUs whose read section it still waits for */
+	uint64_t end;         /* when it is seen to be over; set once nobody is waited for */
+} grace;
+
+void rcu_reset(void)
+{
+	grace.completed = 0;
+	grace.wanted = 0;
+	grace.under_way = false;
+	grace.waiting = 0;
+}
+
+static struct cpu *self(void)
+{
+	return &machine->cpus[current_id];
+}
+
+static void start(uint64_t now)
+{
+	grace.under_way = true;
+	grace.waiting = 0;
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *cpu = &machine->cpus[id];
+
+		cpu->rcu_blocks_grace = cpu->rcu_nesting > 0;
+		grace.waiting += cpu->rcu_blocks_grace;
+	}
+	if (!grace.waiting)
+		grace.end = now + cost(VSMP_GRACE_PERIOD);
+}
+
+static void advance(uint64_t now)
+{
+	while (grace.under_way && !grace.waiting && now >= grace.end) {
+		grace.completed++;
+		grace.under_way = false;
+		if (grace.wanted > grace.completed)
+			start(grace.end);
+	}
+}
+
+/* Returns the number of the first grace period that begins after now. */
+static unsigned long request(uint64_t now)
+{
+	unsigned long number;
+
+	advance(now);
+	number = grace.completed + 1 + grace.under_way;
+	if (number > grace.wanted)
+		grace.wanted = number;
+	if (!grace.under_way)
+		start(now);
+	return number;
+}
+
+void vsmp_rcu_read_lock(void)
+{
+	self()->rcu_nesting++;
+}
+
+void vsmp_rcu_read_unlock(void)
+{
+	struct cpu *cpu = self();
+
+	invariant(cpu->rcu_nesting > 0);
+	if (--cpu->rcu_nesting || !cpu->rcu_blocks_grace)
+		return;
+	cpu->rcu_blocks_grace = false;
+	if (--grace.waiting)
+		return;
+	grace.end = cpu->clock + cost(VSMP_GRACE_PERIOD);
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *sleeper = &machine->cpus[id];
+
+		if (sleeper->state != CPU_IN_GRACE)
+			continue;
+		if (sleeper->clock < grace.end)
+			sleeper->clock = grace.end;
+		schedule_cpu(sleeper);
+	}
+}
+
+int vsmp_rcu_read_held(void)
+{
+	return self()->rcu_nesting > 0;
+}
+
+void vsmp_rcu_synchronize(void)
+{
+	struct cpu *cpu = current;
+	unsigned long number;
+
+	invariant(!self()->rcu_nesting);
+	if (!cpu)
+		return;
+	schedule_turn(cpu);
+	number = request(cpu->clock);
+	cpu->waits_for = "the end of a grace period";
+	while (advance(cpu->clock), grace.completed < number) {
+		if (grace.waiting) {
+			cpu->state = CPU_IN_GRACE;
+		} else {
+			cpu->clock = grace.end;
+			schedule_cpu(cpu);
+		}
+		schedule_others();
+	}
+	cpu->waits_for = NULL;
+}
+
+void vsmp_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback)
+{
+	struct cpu *cpu = self();
+
+	head->next = NULL;
+	head->callback = callback;
+	head->grace_period = current ? request(cpu->clock) : grace.completed;
+	*cpu->rcu_callbacks_tail = head;
+	cpu->rcu_callbacks_tail = &head->next;
+}
+
+/* Runs the callbacks of `cpu` up to grace period `completed`; a callback may hand over more. */
+static void run_callbacks(struct cpu *cpu, unsigned long completed)
+{
+	struct port_rcu_head *head;
+
+	while ((head = cpu->rcu_callbacks) && head->grace_period <= completed) {
+		cpu->rcu_callbacks = head->next;
+		if (!cpu->rcu_callbacks)
+			cpu->rcu_callbacks_tail = &cpu->rcu_callbacks;
+		head->callback(head);
+	}
+}
+
+void vsmp_rcu_poll(void)
+{
+	struct cpu *cpu = self();
+
+	if (cpu->rcu_nesting)
+		return;
+	if (current)
+		advance(cpu->clock);
+	/* Outside a run nobody else is in a read section. */
+	run_callbacks(cpu, current ? grace.completed : grace.wanted);
+}
+
+void vsmp_rcu_barrier(void)
+{
+	vsmp_rcu_synchronize();
+	for (unsigned id = 0; id < machine->cpu_count; id++)
+		run_callbacks(&machine->cpus[id], current ? grace.completed : grace.wanted);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "vsmp/spinning.h"
+
+#include "port/panic.h"
+#include "vsmp/access.h"
+#include "vsmp/coherence.h"
+#include "vsmp/line.h"
+#include "vsmp/schedule.h"
+
+static bool holds(const struct cpu *cpu, const struct line *line)
+{
+	return line->owner == cpu->core + 1u || line_shared_by(line, cpu->core);
+}
+
+static void watch_line(struct cpu *cpu, struct line *line)
+{
+	struct watch *watch = cpu->watches;
+
+	while (watch->line)
+		watch++;
+	*watch = (struct watch){.line = line, .next = line->watchers, .link = &line->watchers};
+	if (watch->next)
+		watch->next->link = &watch->next;
+	line->watchers = watch;
+}
+
+static void stop_watching(struct cpu *cpu)
+{
+	for (unsigned i = 0; i < WATCH_MAX; i++) {
+		struct watch *watch = &cpu->watches[i];
+
+		if (!watch->line)
+			continue;
+		*watch->link = watch->next;
+		if (watch->next)
+			watch->next->link = watch->link;
+		watch->line = NULL;
+	}
+}
+
+static struct cpu *cpu_of(struct watch *watch)
+{
+	uintptr_t offset = (uintptr_t)watch - (uintptr_t)machine->cpus;
+
+	return &machine->cpus[offset / sizeof(struct cpu)];
+}
+
+void spinning_wake(struct watch *watch, uint64_t now)
+{
+	struct cpu *cpu = cpu_of(watch);
+	struct line *line = watch->line;
+
+	stop_watching(cpu);
+	if (now < cpu->clock)
+		now = cpu->clock;
+	cpu->clock = now;
+	coherence_ask(cpu, line, now);
+}
+
+static bool condition_holds(struct cpu *cpu)
+{
+	struct spin *spin = &cpu->spin;
+
+	if (!spin->word)
+		return true;
+	switch (spin->bytes) {
+	case 2:
+		spin->seen = __atomic_load_n((const uint16_t *)spin->word, __ATOMIC_RELAXED);
+		break;
+	case 4:
+		spin->seen = __atomic_load_n((const uint32_t *)spin->word, __ATOMIC_RELAXED);
+		break;
+	default:
+		spin->seen = __atomic_load_n((const uint64_t *)spin->word, __ATOMIC_RELAXED);
+		break;
+	}
+	return (spin->seen & spin->mask) == spin->value;
+}
+
+void spinning_look(struct cpu *leader)
+{
+	struct cpu *next;
+
+	leader->leads_group = false;
+	for (struct cpu *cpu = leader; cpu; cpu = next) {
+		struct line *line = cpu->wanted;
+
+		next = cpu->next_rider;
+		cpu->next_rider = NULL;
+		cpu->accesses++;
+		if (condition_holds(cpu)) {
+			cpu->spinning = false;
+			schedule_cpu(cpu);
+		} else if (holds(cpu, line)) {
+			cpu->state = CPU_PARKED;
+			watch_line(cpu, line);
+		} else {
+			coherence_ask(cpu, line, cpu->clock);
+		}
+	}
+}
+
+/* Parks the current CPU on the lines that it watches already, until one is written to and read again. */
+static void park(struct cpu *cpu, const char *waits_for)
+{
+	cpu->state = CPU_PARKED;
+	cpu->spinning = true;
+	cpu->waits_for = waits_for;
+	schedule_others();
+	cpu->waits_for = NULL;
+}
+
+uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_t value)
+{
+	struct cpu *cpu = current;
+	struct cpu outside = {.spin = {.word = word, .bytes = bytes, .mask = mask, .value = value}};
+	struct line *line = line_of((uintptr_t)word);
+
+	if (!cpu || !line) {
+		/* Outside a run there is no other CPU that could make the condition true. */
+		invariant(condition_holds(&outside));
+		return outside.spin.seen;
+	}
+	access_memory((uintptr_t)word, bytes, ACCESS_READ, false);
+	cpu->spin = (struct spin){.word = word, .bytes = bytes, .mask = mask, .value = value};
+	while (!condition_holds(cpu)) {
+		if (holds(cpu, line)) {
+			watch_line(cpu, line);
+			park(cpu, "a word to change (spinning)");
+			break;
+		}
+		cpu->clock += cost(VSMP_RELAX);
+		access_memory((uintptr_t)word, bytes, ACCESS_READ, false);
+	}
+	cpu->recent_count = 0;
+	return cpu->spin.seen;
+}
+
+void spinning_relax(void)
+{
+	struct cpu *cpu = current;
+	bool can_park;
+
+	if (!cpu)
+		return;
+	cpu->clock += cost(VSMP_RELAX);
+	can_park = cpu->recent_count > 0 && cpu->recent_count <= WATCH_MAX;
+	for (unsigned i = 0; can_park && i < cpu->recent_count; i++)
+		can_park = holds(cpu, cpu->recent[i]);
+	if (can_park) {
+		for (unsigned i = 0; i < cpu->recent_count; i++)
+			watch_line(cpu, cpu->recent[i]);
+		cpu->spin.word = NULL;
+		park(cpu, "a line to be written to (cpu_relax)");
+	} else {
+		schedule_turn(cpu);
+	}
+	cpu->recent_count = 0;
+}
