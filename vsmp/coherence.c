@@ -65,9 +65,14 @@ static uint64_t grant(struct cpu *cpu, struct line *line, enum access_kind kind,
 		      enum transfer_class *class)
 {
 	struct transfer transfer = transfer_cost(cpu, line, kind);
-	uint64_t complete = now + transfer.latency_cycles;
 	bool moved = transfer.copies > 0;
+	uint64_t complete;
 
+	/* A clean copy in the socket is near only while nobody fights for the line (measured: the Intel
+	 * curve). */
+	if (transfer.class == TRANSFER_LLC && kind == ACCESS_READ && line->queue)
+		transfer.latency_cycles = cost(VSMP_LOCAL_READ_LATENCY);
+	complete = now + transfer.latency_cycles;
 	*class = transfer.class;
 	if (complete <= line->ready)
 		complete = line->ready + 1;

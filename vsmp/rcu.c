@@ -108,7 +108,7 @@ void vsmp_rcu_synchronize(void)
 		return;
 	schedule_turn(cpu);
 	number = request(cpu->clock);
-	cpu->waits_for = "the end of a grace period";
+	cpu->waits_for = "for the end of a grace period";
 	while (advance(cpu->clock), grace.completed < number) {
 		if (grace.waiting) {
 			cpu->state = CPU_IN_GRACE;

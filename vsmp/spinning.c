@@ -126,7 +126,7 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	while (!condition_holds(cpu)) {
 		if (holds(cpu, line)) {
 			watch_line(cpu, line);
-			park(cpu, "a word to change (spinning)");
+			park(cpu, "for a word to change (spinning)");
 			break;
 		}
 		cpu->clock += cost(VSMP_RELAX);
@@ -151,7 +151,7 @@ void spinning_relax(void)
 		for (unsigned i = 0; i < cpu->recent_count; i++)
 			watch_line(cpu, cpu->recent[i]);
 		cpu->spin.word = NULL;
-		park(cpu, "a line to be written to (cpu_relax)");
+		park(cpu, "for a line to be written to (cpu_relax)");
 	} else {
 		schedule_turn(cpu);
 	}

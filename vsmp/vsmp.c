@@ -209,8 +209,8 @@ static void report_deadlock(struct message *why)
 		if (cpu->state == CPU_IDLE)
 			continue;
 		waiting++;
-		fprintf(out, "CPU %u waits for %s since cycle %llu:\n", id,
-			cpu->waits_for ? cpu->waits_for : "a cache line", (unsigned long long)cpu->clock);
+		fprintf(out, "CPU %u waits %s since cycle %llu:\n", id,
+			cpu->waits_for ? cpu->waits_for : "for a cache line", (unsigned long long)cpu->clock);
 		observe_print_stack(id, out, "    ");
 	}
 	fclose(out);

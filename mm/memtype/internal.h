@@ -79,7 +79,7 @@ int memtype_range_reserve(struct memtypes *memtypes, uint64_t start, uint64_t en
 			  enum memtype *granted);
 int memtype_range_free(struct memtypes *memtypes, uint64_t start, uint64_t end);
 enum memtype memtype_range_lookup(struct memtypes *memtypes, uint64_t physical);
-int memtype_range_check(struct memtypes *memtypes, struct message *why);
+int memtype_range_check(struct memtypes *memtypes, uint64_t pins, struct message *why);
 void memtype_range_free_all(struct memtypes *memtypes);
 
 #endif

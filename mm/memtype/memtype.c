@@ -161,7 +161,7 @@ bool memtype_pinned_against_free(struct memtypes *memtypes, uint64_t first, uint
 	return false;
 }
 
-int memtypes_check(struct memtypes *memtypes, struct message *why)
+int memtypes_check(struct memtypes *memtypes, uint64_t pins, struct message *why)
 {
 	uint64_t reserved = atomic_load(&memtypes->ram_reserved), typed = 0;
 
@@ -178,5 +178,5 @@ int memtypes_check(struct memtypes *memtypes, struct message *why)
 		return message_set(why, -EINVAL,
 				   "%" PRIu64 " frames have a memory type, %" PRIu64 " are reserved", typed,
 				   reserved);
-	return memtype_range_check(memtypes, why);
+	return memtype_range_check(memtypes, pins, why);
 }

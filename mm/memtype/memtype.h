@@ -77,10 +77,10 @@ void memtype_pin(struct memtypes *memtypes, struct interval *pin);
 void memtype_unpin(struct memtypes *memtypes, struct interval *pin);
 
 /*
- * Checks everything while nothing runs: the trees, that overlapping reservations agree, that no claim was
- * left behind, and that the pages of RAM with a type are as many as are reserved. Returns 0, or -EINVAL with
- * the first thing found wrong.
+ * Checks everything while nothing runs: the trees, that overlapping reservations agree, that there are `pins`
+ * pins, that no claim was left behind, and that the pages of RAM with a type are as many as are reserved.
+ * Returns 0, or -EINVAL with the first thing found wrong.
  */
-int memtypes_check(struct memtypes *memtypes, struct message *why);
+int memtypes_check(struct memtypes *memtypes, uint64_t pins, struct message *why);
 
 #endif

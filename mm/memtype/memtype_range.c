@@ -142,10 +142,18 @@ enum memtype memtype_range_lookup(struct memtypes *memtypes, uint64_t physical)
 	return type;
 }
 
-int memtype_range_check(struct memtypes *memtypes, struct message *why)
+int memtype_range_check(struct memtypes *memtypes, uint64_t pins, struct message *why)
 {
+	uint64_t pinned = 0;
+
 	if (!interval_tree_valid(&memtypes->reserved) || !interval_tree_valid(&memtypes->pinned))
 		return message_set(why, -EINVAL, "the tree of memory types or of pins is out of order");
+	for (struct interval *pin = interval_first(&memtypes->pinned, 0, MEMTYPE_PHYSICAL_MAX); pin;
+	     pin = interval_next(&memtypes->pinned, pin, 0, MEMTYPE_PHYSICAL_MAX))
+		pinned++;
+	if (pinned != pins)
+		return message_set(why, -EINVAL, "%" PRIu64 " ranges are pinned, %" PRIu64 " should", pinned,
+				   pins);
 	for (struct reservation *one = first_reservation(memtypes, 0, MEMTYPE_PHYSICAL_MAX); one;
 	     one = next_reservation(memtypes, one, 0, MEMTYPE_PHYSICAL_MAX)) {
 		uint64_t start = one->interval.start, end = one->interval.end;

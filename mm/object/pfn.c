@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why no PTE appears after an unmap has returned. The unmap sets `removed`, then has table_clear() visit every
- * entry of the range. insert_pfn() reads `removed` while it holds the entry's lock. Either it had the lock
- * before table_clear() took it: then table_clear() finds the entry and empties it. Or it gets the lock later,
- * or locks a table that did not exist when table_clear() came by: then, by the order that table.h states, it
- * sees `removed` set, and installs nothing.
+ * Why no PTE appears after an unmap has returned. The unmap sets `removed`, then has table_clear() visit
+ * every entry of the range. insert_pfn() reads `removed` while it holds the entry's lock. Either it had the
+ * lock before table_clear() took it: then table_clear() finds the entry and empties it. Or it gets the lock
+ * later, or locks a table that did not exist when table_clear() came by: then, by the order that table.h
+ * states, it sees `removed` set, and installs nothing.
  *
- * The type is looked up before the entry is locked. It cannot change in between: the mapping's pin stands from
- * before the mapping could be found until after its entries are cleared. An insertion that is slow enough to
- * see the pin go finds `removed` set.
+ * The type is looked up before the entry is locked. It cannot change in between: the mapping's pin stands
+ * from before the mapping could be found until after its entries are cleared. An insertion that is slow
+ * enough to see the pin go finds `removed` set.
  */
 #include "mm/object/pfn.h"
 

@@ -53,7 +53,8 @@ static struct page *grow(struct table *table, _Atomic uint64_t *entry)
 	return pfn_to_page(table->frames, pte_pfn(found));
 }
 
-/* Returns the last-level table of `address`; if there is none, makes it when `make` is set, or returns NULL. */
+/* Returns the last-level table of `address`; if there is none, makes it when `make` is set, or returns NULL.
+ */
 static struct page *walk(struct table *table, uintptr_t address, bool make)
 {
 	struct page *page = table->root;
@@ -90,6 +91,15 @@ bool table_touch(struct table *table, uintptr_t address, bool write, uint64_t *p
 							memory_order_acquire));
 	*pte |= set;
 	return true;
+}
+
+uint64_t table_read(struct table *table, uintptr_t address)
+{
+	struct page *page = walk(table, address, false);
+
+	return page ? atomic_load_explicit(&table_of(table, page)->entry[table_index(address, 1)],
+					   memory_order_acquire)
+		    : 0;
 }
 
 int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref)

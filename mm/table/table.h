@@ -66,6 +66,9 @@ void table_destroy(struct table *table);
  */
 bool table_touch(struct table *table, uintptr_t address, bool write, uint64_t *pte);
 
+/* Returns the last-level entry of `address`, 0 if there is no table for it. Inside an RCU read section. */
+uint64_t table_read(struct table *table, uintptr_t address);
+
 /*
  * Finds the last-level entry of `address` (whole pages, below TABLE_ADDRESS_END), making tables that are
  * missing, and locks it. Returns 0, or -ENOMEM when a table cannot have a frame: tables made on the way stay.
@@ -79,8 +82,8 @@ void pte_install(struct table *table, struct pte_ref *ref, uint64_t pte);
 
 /*
  * Empties every entry of [start, end) (whole pages) and gives last-level tables that lie in it back, after a
- * grace period. One call at a time for one table. Not in an RCU read section's reach of its own: the caller
- * may hold sleeping locks only. Translations that CPUs hold are the caller's to flush.
+ * grace period. One call at a time for one table; the caller may hold sleeping locks, and is in no RCU read
+ * section. Translations that CPUs hold are the caller's to flush.
  */
 void table_clear(struct table *table, uintptr_t start, uintptr_t end);
 

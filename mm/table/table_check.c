@@ -35,8 +35,8 @@ static int check_level(struct walk *walk, uint64_t pfn, int level, uintptr_t add
 			continue;
 		if (!(entry & PTE_PRESENT) || address >= TABLE_ADDRESS_END)
 			error = message_set(walk->why, -EINVAL,
-					    "address %#" PRIxPTR ": level %d has the entry %#" PRIx64, address,
-					    level, entry);
+					    "address %#" PRIxPTR ": level %d has the entry %#" PRIx64,
+					    address, level, entry);
 		else if (level == 1)
 			error = walk->visit(walk->argument, address, entry, walk->why);
 		else if (entry != pte_make_table(pte_pfn(entry)))

@@ -36,7 +36,7 @@ static inline void expect_death(void (*body)(void *argument), void *argument, co
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		const struct rlimit no_core = { 0, 0 };
+		const struct rlimit no_core = {0, 0};
 
 		setrlimit(RLIMIT_CORE, &no_core);
 		dup2(ends[1], STDERR_FILENO);

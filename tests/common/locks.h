@@ -79,16 +79,18 @@ static inline void rwsem_xadd_type_init(union any_lock *lock, const struct lock_
 	rwsem_init(&lock->rwsem, &rwsem_xadd_ops, LOCK_RANK_TEST_OUTER, nodes);
 }
 
-#define LOCK_TYPE_ALONE(type)  .lock = type##_alone_take, .trylock = type##_alone_try, .unlock = type##_alone_give
-#define LOCK_TYPE_SHARED(type) \
-	.lock_shared = type##_shared_take, .trylock_shared = type##_shared_try, .unlock_shared = type##_shared_give
+#define LOCK_TYPE_ALONE(type) \
+	.lock = type##_alone_take, .trylock = type##_alone_try, .unlock = type##_alone_give
+#define LOCK_TYPE_SHARED(type)                                                  \
+	.lock_shared = type##_shared_take, .trylock_shared = type##_shared_try, \
+	.unlock_shared = type##_shared_give
 
 static const struct lock_type lock_types[] = {
-	{ .name = "spinlock", .init = spin_type_init, LOCK_TYPE_ALONE(spin) },
-	{ .name = "mcs_lock", .init = mcs_type_init, LOCK_TYPE_ALONE(mcs) },
-	{ .name = "rwlock", .init = rwlock_type_init, LOCK_TYPE_ALONE(rwlock), LOCK_TYPE_SHARED(rwlock) },
-	{ .name = "rwsem_spin", .init = rwsem_spin_type_init, LOCK_TYPE_ALONE(rwsem), LOCK_TYPE_SHARED(rwsem) },
-	{ .name = "rwsem_xadd", .init = rwsem_xadd_type_init, LOCK_TYPE_ALONE(rwsem), LOCK_TYPE_SHARED(rwsem) },
+    {.name = "spinlock", .init = spin_type_init, LOCK_TYPE_ALONE(spin)},
+    {.name = "mcs_lock", .init = mcs_type_init, LOCK_TYPE_ALONE(mcs)},
+    {.name = "rwlock", .init = rwlock_type_init, LOCK_TYPE_ALONE(rwlock), LOCK_TYPE_SHARED(rwlock)},
+    {.name = "rwsem_spin", .init = rwsem_spin_type_init, LOCK_TYPE_ALONE(rwsem), LOCK_TYPE_SHARED(rwsem)},
+    {.name = "rwsem_xadd", .init = rwsem_xadd_type_init, LOCK_TYPE_ALONE(rwsem), LOCK_TYPE_SHARED(rwsem)},
 };
 
 #endif

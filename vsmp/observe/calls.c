@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "vsmp/observe/grow.h"
+#include "vsmp/observe/lockstat.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/observe/pairmap.h"
 #include "vsmp/observe/symbols.h"
@@ -156,6 +157,8 @@ void observe_exit(unsigned cpu, uint64_t now_cycles, bool measuring)
 void observe_mark(unsigned cpu, uint64_t now_cycles, bool measuring)
 {
 	attribute(&calls.cpus[cpu], now_cycles, measuring);
+	if (!measuring)
+		lockstat_begin_window(cpu, now_cycles);
 }
 
 void observe_reset_stack(unsigned cpu)

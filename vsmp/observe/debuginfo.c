@@ -29,7 +29,7 @@ struct function {
 
 static struct {
 	bool open;
-	struct pairmap types; /* (text of "struct page", 0) to the offset of its entry + 1 */
+	struct pairmap types;       /* (text of "struct page", 0) to the offset of its entry + 1 */
 	struct variable *variables; /* by address */
 	size_t variable_count, variable_capacity;
 	struct function *functions; /* by address */
@@ -37,7 +37,8 @@ static struct {
 	bool has_inner_variables; /* those that stand inside functions were read, too */
 } info;
 
-/* --- Reading --------------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------------------
+ */
 
 /* The keyword before a type's name, or NULL when entries of that tag are no types with a name. */
 static const char *keyword(int tag)
@@ -95,7 +96,8 @@ static int read_variable(Dwarf_Die *die)
 		Dwarf_Attribute indexed;
 		Dwarf_Addr address;
 
-		if (dwarf_getlocation_attr(&location, expression, &indexed) || dwarf_formaddr(&indexed, &address))
+		if (dwarf_getlocation_attr(&location, expression, &indexed) ||
+		    dwarf_formaddr(&indexed, &address))
 			return 0;
 		variable.address = address;
 	} else {
@@ -103,7 +105,8 @@ static int read_variable(Dwarf_Die *die)
 	}
 	variable.name = dwarf_diename(die);
 	if (!variable.name || !dwarf_attr_integrate(die, DW_AT_type, &type) ||
-	    !dwarf_formref_die(&type, &variable.type) || dwarf_aggregate_size(&variable.type, &bytes) || !bytes)
+	    !dwarf_formref_die(&type, &variable.type) || dwarf_aggregate_size(&variable.type, &bytes) ||
+	    !bytes)
 		return 0;
 	variable.bytes = bytes;
 	grown = grow_array(info.variables, &info.variable_capacity, info.variable_count + 1, sizeof(*grown));
@@ -121,8 +124,8 @@ static int read_function(Dwarf_Die *die)
 	ptrdiff_t more = 0;
 
 	while (file && (more = dwarf_ranges(die, more, &base, &begin, &end)) > 0) {
-		struct function *grown =
-		    grow_array(info.functions, &info.function_capacity, info.function_count + 1, sizeof(*grown));
+		struct function *grown = grow_array(info.functions, &info.function_capacity,
+						    info.function_count + 1, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -234,7 +237,8 @@ int debuginfo_open(void)
 	return 0;
 }
 
-/* --- Looking up ------------------------------------------------------------------------------------------ */
+/* --- Looking up ------------------------------------------------------------------------------------------
+ */
 
 static const struct variable *find_variable(uintptr_t address)
 {

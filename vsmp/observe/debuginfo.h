@@ -26,7 +26,8 @@ struct debuginfo_name {
  */
 int debuginfo_open(void);
 
-/* Names `bytes` (at least 1) bytes of a global variable from `address` on. Returns 0, or -1 if there is none. */
+/* Names `bytes` (at least 1) bytes of a global variable from `address` on. Returns 0, or -1 if there is none.
+ */
 int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name);
 
 /*
@@ -36,7 +37,8 @@ int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *n
  */
 void debuginfo_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name);
 
-/* How far apart the elements of an array of a type are; 0 when the type is not known or can be in no array. */
+/* How far apart the elements of an array of a type are; 0 when the type is not known or can be in no array.
+ */
 uint64_t debuginfo_element_bytes(const char *type_name);
 
 /* The path of the source file where the function at `function` is written, or NULL. */

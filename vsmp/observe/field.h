@@ -18,7 +18,8 @@
  */
 void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, char path[DEBUGINFO_NAME_BYTES]);
 
-/* Writes to name->base what a variable's declaration reads like: "struct spinlock memtype_lock", "int table[]". */
+/* Writes to name->base what a variable's declaration reads like: "struct spinlock memtype_lock", "int
+ * table[]". */
 void field_declare(Dwarf_Die *type, const char *variable, struct debuginfo_name *name);
 
 /* True when `type` is a structure whose last field is an array of no fixed length. */

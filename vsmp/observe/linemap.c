@@ -86,11 +86,13 @@ static void visit_group(struct linemap *map, struct linemap_group *group, uint64
 		uint64_t line = group->number * LINEMAP_GROUP + within;
 
 		if (group->index[within] && line >= first && line <= last)
-			visit(line, group->records + (group->index[within] - 1u) * map->record_bytes, context);
+			visit(line, group->records + (group->index[within] - 1u) * map->record_bytes,
+			      context);
 	}
 }
 
-void linemap_each(struct linemap *map, void (*visit)(uint64_t line, void *record, void *context), void *context)
+void linemap_each(struct linemap *map, void (*visit)(uint64_t line, void *record, void *context),
+		  void *context)
 {
 	for (size_t i = 0; i < map->count; i++)
 		visit_group(map, map->groups[i], 0, UINT64_MAX, visit, context);

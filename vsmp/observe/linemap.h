@@ -14,9 +14,9 @@
 #define LINEMAP_GROUP 64u
 
 struct linemap_group {
-	uint64_t number;               /* line / LINEMAP_GROUP */
-	uint8_t index[LINEMAP_GROUP];  /* 1 + place in records, 0: the line has none */
-	uint8_t count, capacity;       /* of records */
+	uint64_t number;              /* line / LINEMAP_GROUP */
+	uint8_t index[LINEMAP_GROUP]; /* 1 + place in records, 0: the line has none */
+	uint8_t count, capacity;      /* of records */
 	unsigned char *records;
 };
 
@@ -41,7 +41,8 @@ void linemap_close(struct linemap *map);
 void *linemap_at(struct linemap *map, uint64_t line);
 
 /* Calls visit() for each record, in no order that means anything; visit() may not add records. */
-void linemap_each(struct linemap *map, void (*visit)(uint64_t line, void *record, void *context), void *context);
+void linemap_each(struct linemap *map, void (*visit)(uint64_t line, void *record, void *context),
+		  void *context);
 
 /* The same for the records of lines first to first + lines - 1. */
 void linemap_each_in(struct linemap *map, uint64_t first, uint64_t lines,

@@ -48,48 +48,48 @@ static struct {
 	struct lock_class *classes;
 	size_t class_count, class_capacity;
 	struct pairmap by_pointer; /* (name's address, shared) to class + 1 */
-	struct pairmap by_text;	   /* (name's text, shared) to class + 1 */
-	struct pairmap sites;	   /* (class, node) to contentions */
+	struct pairmap by_text;    /* (name's text, shared) to class + 1 */
+	struct pairmap sites;      /* (class, node) to contentions */
 	uint64_t dropped;
-} stat;
+} lockstat;
 
 int lockstat_open(unsigned cpus)
 {
-	memset(&stat, 0, sizeof(stat));
-	stat.cpus = calloc(cpus, sizeof(*stat.cpus));
-	stat.cpu_count = cpus;
-	return stat.cpus ? 0 : -ENOMEM;
+	memset(&lockstat, 0, sizeof(lockstat));
+	lockstat.cpus = calloc(cpus, sizeof(*lockstat.cpus));
+	lockstat.cpu_count = cpus;
+	return lockstat.cpus ? 0 : -ENOMEM;
 }
 
 void lockstat_close(void)
 {
-	for (unsigned cpu = 0; stat.cpus && cpu < stat.cpu_count; cpu++) {
-		free(stat.cpus[cpu].held);
-		free(stat.cpus[cpu].waited);
+	for (unsigned cpu = 0; lockstat.cpus && cpu < lockstat.cpu_count; cpu++) {
+		free(lockstat.cpus[cpu].held);
+		free(lockstat.cpus[cpu].waited);
 	}
-	free(stat.cpus);
-	free(stat.classes);
-	pairmap_free(&stat.by_pointer);
-	pairmap_free(&stat.by_text);
-	pairmap_free(&stat.sites);
-	memset(&stat, 0, sizeof(stat));
+	free(lockstat.cpus);
+	free(lockstat.classes);
+	pairmap_free(&lockstat.by_pointer);
+	pairmap_free(&lockstat.by_text);
+	pairmap_free(&lockstat.sites);
+	memset(&lockstat, 0, sizeof(lockstat));
 }
 
 uint64_t lockstat_dropped(void)
 {
-	return stat.dropped;
+	return lockstat.dropped;
 }
 
 void lockstat_begin_window(unsigned cpu, uint64_t now_cycles)
 {
-	if (stat.cpus)
-		stat.cpus[cpu].window_begin_cycles = now_cycles;
+	if (lockstat.cpus)
+		lockstat.cpus[cpu].window_begin_cycles = now_cycles;
 }
 
 /* Finds or makes the class; -1 when there is no memory. */
 static int64_t class_of(const char *name, bool shared)
 {
-	uint64_t *known = pairmap_at(&stat.by_pointer, (uintptr_t)name, shared), *class;
+	uint64_t *known = pairmap_at(&lockstat.by_pointer, (uintptr_t)name, shared), *class;
 	struct lock_class *grown;
 	uint32_t text;
 
@@ -99,19 +99,20 @@ static int64_t class_of(const char *name, bool shared)
 		return (int64_t)(*known - 1);
 	if (texts_add(name, &text))
 		return -1;
-	class = pairmap_at(&stat.by_text, text, shared);
+	class = pairmap_at(&lockstat.by_text, text, shared);
 	if (!class)
 		return -1;
 	if (!*class) {
-		grown = grow_array(stat.classes, &stat.class_capacity, stat.class_count + 1, sizeof(*grown));
+		grown = grow_array(lockstat.classes, &lockstat.class_capacity, lockstat.class_count + 1,
+				   sizeof(*grown));
 		if (!grown)
 			return -1;
-		stat.classes = grown;
-		stat.classes[stat.class_count] = (struct lock_class){
+		lockstat.classes = grown;
+		lockstat.classes[lockstat.class_count] = (struct lock_class){
 		    .name = text,
 		    .row = {.shared = shared, .wait_min_cycles = UINT64_MAX, .hold_min_cycles = UINT64_MAX},
 		};
-		*class = ++stat.class_count;
+		*class = ++lockstat.class_count;
 	}
 	*known = *class;
 	return (int64_t)(*class - 1);
@@ -134,20 +135,21 @@ static struct held *find_held(struct lock_cpu *at, const void *lock, bool shared
 }
 
 /* A lock that tells more than once that it waits waits since the first time. */
-void observe_lock_contended(unsigned cpu, const void *lock, const char *name, bool shared, uint64_t now_cycles)
+void observe_lock_contended(unsigned cpu, const void *lock, const char *name, bool shared,
+			    uint64_t now_cycles)
 {
 	struct lock_cpu *at;
 	struct waited *grown;
 
 	(void)name;
-	if (!stat.cpus)
+	if (!lockstat.cpus)
 		return;
-	at = &stat.cpus[cpu];
+	at = &lockstat.cpus[cpu];
 	if (find_waited(at, lock, shared))
 		return;
 	grown = grow_array(at->waited, &at->waited_capacity, at->waited_count + 1, sizeof(*grown));
 	if (!grown) {
-		stat.dropped++;
+		lockstat.dropped++;
 		return;
 	}
 	at->waited = grown;
@@ -155,12 +157,13 @@ void observe_lock_contended(unsigned cpu, const void *lock, const char *name, bo
 	    .lock = lock, .site = calls_cursor(cpu), .since_cycles = now_cycles, .shared = shared};
 }
 
-static void count_wait(uint32_t class, const struct waited *waited, uint64_t begin_cycles, uint64_t now_cycles)
+static void count_wait(uint32_t class, const struct waited *waited, uint64_t begin_cycles,
+		       uint64_t now_cycles)
 {
-	struct vsmp_lock_row *row = &stat.classes[class].row;
+	struct vsmp_lock_row *row = &lockstat.classes[class].row;
 	uint64_t since = waited->since_cycles > begin_cycles ? waited->since_cycles : begin_cycles;
 	uint64_t wait_cycles = now_cycles - since;
-	uint64_t *site = pairmap_at(&stat.sites, class, (uintptr_t)waited->site);
+	uint64_t *site = pairmap_at(&lockstat.sites, class, (uintptr_t)waited->site);
 
 	row->contentions++;
 	row->wait_total_cycles += wait_cycles;
@@ -171,7 +174,7 @@ static void count_wait(uint32_t class, const struct waited *waited, uint64_t beg
 	if (site)
 		++*site;
 	else
-		stat.dropped++;
+		lockstat.dropped++;
 }
 
 void observe_lock_acquired(unsigned cpu, const void *lock, const char *name, bool shared, uint64_t now_cycles,
@@ -182,33 +185,34 @@ void observe_lock_acquired(unsigned cpu, const void *lock, const char *name, boo
 	struct held *grown;
 	int64_t class;
 
-	if (!stat.cpus)
+	if (!lockstat.cpus)
 		return;
-	at = &stat.cpus[cpu];
+	at = &lockstat.cpus[cpu];
 	class = class_of(name, shared);
 	waited = find_waited(at, lock, shared);
 	if (measuring && class >= 0) {
-		struct vsmp_lock_row *row = &stat.classes[class].row;
+		struct vsmp_lock_row *row = &lockstat.classes[class].row;
 
 		row->acquisitions++;
 		row->acquisition_bounces += bounced;
 		row->contended_bounces += bounced && waited;
 		if (waited)
-			count_wait((uint32_t)class, waited, at->window_begin_cycles, now_cycles);
+			count_wait((uint32_t) class, waited, at->window_begin_cycles, now_cycles);
 	}
 	if (waited) {
 		at->waited_count--;
-		memmove(waited, waited + 1, (size_t)(&at->waited[at->waited_count] - waited) * sizeof(*waited));
+		memmove(waited, waited + 1,
+			(size_t)(&at->waited[at->waited_count] - waited) * sizeof(*waited));
 	}
 	grown = grow_array(at->held, &at->held_capacity, at->held_count + 1, sizeof(*grown));
 	if (!grown || class < 0) {
-		stat.dropped++;
+		lockstat.dropped++;
 		return;
 	}
 	at->held = grown;
 	at->held[at->held_count++] = (struct held){.lock = lock,
 						   .since_cycles = now_cycles,
-						   .class = (uint32_t)class,
+						   .class = (uint32_t) class,
 						   .shared = shared,
 						   .measured = measuring};
 }
@@ -221,19 +225,19 @@ void observe_lock_released(unsigned cpu, const void *lock, const char *name, boo
 	struct held *held;
 
 	(void)name;
-	if (!stat.cpus)
+	if (!lockstat.cpus)
 		return;
-	at = &stat.cpus[cpu];
+	at = &lockstat.cpus[cpu];
 	held = find_held(at, lock, shared);
 	/* Another CPU took it. */
-	for (unsigned other = 0; !held && other < stat.cpu_count; other++) {
-		at = &stat.cpus[other];
+	for (unsigned other = 0; !held && other < lockstat.cpu_count; other++) {
+		at = &lockstat.cpus[other];
 		held = find_held(at, lock, shared);
 	}
 	if (!held)
 		return;
 	if (measuring && held->measured) {
-		struct vsmp_lock_row *row = &stat.classes[held->class].row;
+		struct vsmp_lock_row *row = &lockstat.classes[held->class].row;
 		/* The clocks of two CPUs may be apart. */
 		uint64_t hold_cycles = now_cycles > held->since_cycles ? now_cycles - held->since_cycles : 0;
 
@@ -296,8 +300,8 @@ static int add_site(struct vsmp_lock_row *row, const char *symbol, uint64_t cont
 
 static int add_sites(const uint32_t *row_of, struct vsmp_lock_row *rows)
 {
-	for (size_t i = 0; i < stat.sites.capacity; i++) {
-		const struct pairmap_entry *entry = &stat.sites.entries[i];
+	for (size_t i = 0; i < lockstat.sites.capacity; i++) {
+		const struct pairmap_entry *entry = &lockstat.sites.entries[i];
 		uint32_t text;
 
 		if (!entry->value)
@@ -314,23 +318,23 @@ int lockstat_report(struct vsmp_report *report)
 	uint32_t *row_of;
 	int error = 0;
 
-	if (!stat.class_count)
+	if (!lockstat.class_count)
 		return 0;
-	row_of = calloc(stat.class_count, sizeof(*row_of));
-	report->locks = calloc(stat.class_count, sizeof(*report->locks));
+	row_of = calloc(lockstat.class_count, sizeof(*row_of));
+	report->locks = calloc(lockstat.class_count, sizeof(*report->locks));
 	if (!row_of || !report->locks)
 		error = -ENOMEM;
-	for (size_t i = 0; i < stat.class_count && !error; i++) {
+	for (size_t i = 0; i < lockstat.class_count && !error; i++) {
 		struct vsmp_lock_row *row = &report->locks[report->lock_count];
 
-		if (!stat.classes[i].row.acquisitions)
+		if (!lockstat.classes[i].row.acquisitions)
 			continue;
-		*row = stat.classes[i].row;
+		*row = lockstat.classes[i].row;
 		if (row->wait_min_cycles == UINT64_MAX)
 			row->wait_min_cycles = 0;
 		if (row->hold_min_cycles == UINT64_MAX)
 			row->hold_min_cycles = 0;
-		row->name = strdup(texts_get(stat.classes[i].name));
+		row->name = strdup(texts_get(lockstat.classes[i].name));
 		if (!row->name) {
 			error = -ENOMEM;
 			break;

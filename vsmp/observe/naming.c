@@ -11,10 +11,11 @@
 #include "vsmp/observe/pairmap.h"
 #include "vsmp/observe/texts.h"
 
-#define FIELDS_JOINED	 3
+#define FIELDS_JOINED   3
 #define LEAST_OF_WEIGHT 16
 
-/* Kept, as the texts are: (type << 32 | bytes, offset) to base << 32 | field, plus 1; type to its size, plus 1. */
+/* Kept, as the texts are: (type << 32 | bytes, offset) to base << 32 | field, plus 1; type to its size,
+ * plus 1. */
 static struct pairmap known_fields, known_sizes;
 
 int naming_place_of(uint64_t line, unsigned offset, struct naming_place *place)
@@ -26,7 +27,8 @@ int naming_place_of(uint64_t line, unsigned offset, struct naming_place *place)
 		*place = (struct naming_place){.offset = address, .type = NAMING_GLOBAL};
 		return 0;
 	}
-	/* An object that begins within its line: the difference wraps around, and back when offsets are added. */
+	/* An object that begins within its line: the difference wraps around, and back when offsets are
+	 * added. */
 	*place = (struct naming_place){.offset = address - found.object, .type = NAMING_UNTYPED};
 	return found.type_name ? texts_add(found.type_name, &place->type) : 0;
 }
@@ -61,7 +63,8 @@ static int reduce_offset(uint32_t type, uint64_t *offset)
 	return 0;
 }
 
-int naming_field(const struct naming_place *place, unsigned offset, unsigned bytes, struct naming_field *field)
+int naming_field(const struct naming_place *place, unsigned offset, unsigned bytes,
+		 struct naming_field *field)
 {
 	uint64_t at = place->offset + offset;
 	struct debuginfo_name name;

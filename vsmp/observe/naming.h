@@ -13,8 +13,8 @@
 /* Where a line belongs. */
 struct naming_place {
 	uint64_t offset; /* of the line's first byte in its object; a global's line: its address */
-	uint32_t type;	 /* text of the type's name, or one of: */
-#define NAMING_GLOBAL	UINT32_MAX
+	uint32_t type;   /* text of the type's name, or one of: */
+#define NAMING_GLOBAL  UINT32_MAX
 #define NAMING_UNTYPED (UINT32_MAX - 1)
 };
 
@@ -32,7 +32,8 @@ struct naming_field {
 };
 
 /* Names the `bytes` bytes at `offset` (0 to 63) of the line at `place`. Returns 0 or -ENOMEM. */
-int naming_field(const struct naming_place *place, unsigned offset, unsigned bytes, struct naming_field *field);
+int naming_field(const struct naming_place *place, unsigned offset, unsigned bytes,
+		 struct naming_field *field);
 
 /* Which fields something happened to, and how often. A zeroed struct is empty. */
 struct naming_tally {

@@ -21,14 +21,14 @@ struct total {
 };
 
 struct profile {
-	uint32_t *text_of;	 /* per node: its function's name */
-	uint32_t *total_of;	 /* per node: index of its function's total */
+	uint32_t *text_of;        /* per node: its function's name */
+	uint32_t *total_of;       /* per node: index of its function's total */
 	uint64_t *subtree_cycles; /* per node: with all below it */
 	struct total *totals;
 	size_t total_count, total_capacity;
 	struct pairmap by_text; /* (text, 0) to index of total + 1 */
 	struct pairmap callers; /* (function's total, caller's total) to cycles */
-	uint64_t cycles;	/* of all nodes */
+	uint64_t cycles;        /* of all nodes */
 };
 
 static int name_nodes(struct profile *profile)
@@ -45,8 +45,8 @@ static int name_nodes(struct profile *profile)
 		if (!index)
 			return -ENOMEM;
 		if (!*index) {
-			grown = grow_array(profile->totals, &profile->total_capacity, profile->total_count + 1,
-					   sizeof(*grown));
+			grown = grow_array(profile->totals, &profile->total_capacity,
+					   profile->total_count + 1, sizeof(*grown));
 			if (!grown)
 				return -ENOMEM;
 			profile->totals = grown;
@@ -149,7 +149,8 @@ static int compare_stacks(const void *left, const void *right)
 
 static int compare_paths(const void *left, const void *right)
 {
-	return strcmp(((const struct vsmp_stack_row *)left)->path, ((const struct vsmp_stack_row *)right)->path);
+	return strcmp(((const struct vsmp_stack_row *)left)->path,
+		      ((const struct vsmp_stack_row *)right)->path);
 }
 
 /* Gives each row its callers. row_of: per total, the number of its row + 1, or 0. */
@@ -170,7 +171,8 @@ static int add_callers(const struct profile *profile, struct vsmp_profile_row *r
 		if (!callers)
 			return -ENOMEM;
 		row->callers = callers;
-		callers[row->caller_count].percent = 100.0 * (double)entry->value / (double)total->total_cycles;
+		callers[row->caller_count].percent =
+		    100.0 * (double)entry->value / (double)total->total_cycles;
 		callers[row->caller_count].symbol = strdup(texts_get(profile->totals[entry->second].text));
 		if (!callers[row->caller_count].symbol)
 			return -ENOMEM;

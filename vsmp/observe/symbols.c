@@ -139,6 +139,7 @@ int symbols_variable_name(uintptr_t address, char name[SYMBOLS_NAME_BYTES])
 		return -1;
 	length = copy_name(name, symbol->name);
 	if (address != symbol->address)
-		snprintf(name + length, SYMBOLS_NAME_BYTES - length, "+0x%" PRIxPTR, address - symbol->address);
+		snprintf(name + length, SYMBOLS_NAME_BYTES - length, "+0x%" PRIxPTR,
+			 address - symbol->address);
 	return 0;
 }

@@ -22,9 +22,9 @@ struct fixture {
 	const struct lock_type *type;
 	struct lock_nodes nodes;
 	uint64_t seed;
-	uint64_t first, second;     /* equal outside a writer's section; by the lock */
-	_Atomic uint64_t writes;    /* what `first` must end at */
-	_Atomic unsigned step;      /* of a scripted test */
+	uint64_t first, second;  /* equal outside a writer's section; by the lock */
+	_Atomic uint64_t writes; /* what `first` must end at */
+	_Atomic unsigned step;   /* of a scripted test */
 };
 
 static struct fixture fixture;
@@ -268,11 +268,11 @@ static void waiting_writer_keeps_readers_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sections_exclude_each_other),
-		cmocka_unit_test(counter_is_exact),
-		cmocka_unit_test(many_takes_on_one_cpu),
-		cmocka_unit_test(trylock_takes_only_what_is_free),
-		cmocka_unit_test(waiting_writer_keeps_readers_out),
+	    cmocka_unit_test(sections_exclude_each_other),
+	    cmocka_unit_test(counter_is_exact),
+	    cmocka_unit_test(many_takes_on_one_cpu),
+	    cmocka_unit_test(trylock_takes_only_what_is_free),
+	    cmocka_unit_test(waiting_writer_keeps_readers_out),
 	};
 
 	return cmocka_run_group_tests_name("sync/locks", tests, NULL, NULL);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A prediction: a study on the virtual machine, and for each case the range that its time takes over the
+ * ranges of the machine's assumed figures.
+ */
+#ifndef LAB_PREDICTION_H
+#define LAB_PREDICTION_H
+
+#include "lab/statistics.h"
+#include "lab/study.h"
+
+/* By how much a variant's time grows from its fewest CPUs to its most. */
+struct prediction_growth {
+	const struct experiment_variant *variant;
+	size_t from, to; /* cases */
+	double ratio;
+	struct range range;
+};
+
+struct prediction {
+	struct study study;
+	struct range *seconds; /* of each case; no numbers were given to it when nothing is assumed */
+	struct prediction_growth *growth;
+	size_t growth_count;
+	size_t points; /* in the assumed ranges that were tried */
+};
+
+/*
+ * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations. The range of
+ * a case spans these and the plan's own result. Returns 0, or a negative errno as run_all() does.
+ * prediction_free() frees what it holds, also after an error. The plan's cases must outlive it.
+ */
+int prediction_run(struct prediction *prediction, const struct study_plan *plan,
+		   void (*progress)(size_t done, size_t count), struct message *why);
+void prediction_free(struct prediction *prediction);
+
+#endif
