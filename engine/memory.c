@@ -17,9 +17,12 @@ struct engine_space {
 	CACHE_LINE_ALIGNED struct sf_space *space;
 };
 
-static struct sf_system *engine_system;
-static uint64_t engine_own_frames, engine_ram_frames;
-static struct engine_space *engine_spaces; /* [ENGINE_SPACES_MAX] */
+/* On cache lines of its own: every operation reads it. */
+static struct {
+	CACHE_LINE_ALIGNED struct sf_system *system; /* NULL while none is open */
+	struct engine_space *spaces;                 /* [ENGINE_SPACES_MAX] */
+	uint64_t own_frames, ram_frames;
+} memory;
 
 /*
  * Page tables take one frame in 512 for each time that a frame is mapped densely, and three a space. This is
@@ -36,7 +39,7 @@ int engine_memory_open(const struct policy *policy, uint64_t memory_bytes, bool 
 	struct sf_config config = {.policy = *policy, .structure_only = structure_only};
 	int error;
 
-	if (engine_system)
+	if (memory.system)
 		return message_set(why, -EBUSY, "a memory system is open");
 	if (memory_bytes % PORT_PAGE_SIZE)
 		return message_set(why, -EINVAL,
@@ -44,54 +47,54 @@ int engine_memory_open(const struct policy *policy, uint64_t memory_bytes, bool 
 				   memory_bytes, PORT_PAGE_SIZE);
 	config.exported_frames = memory_bytes / PORT_PAGE_SIZE;
 	config.own_frames = own_frames_for(config.exported_frames);
-	engine_spaces = port_memory_alloc(ENGINE_SPACES_MAX * sizeof(*engine_spaces), PORT_NODE_FIRST_TOUCH,
+	memory.spaces = port_memory_alloc(ENGINE_SPACES_MAX * sizeof(*memory.spaces), PORT_NODE_FIRST_TOUCH,
 					  "struct engine_space");
-	if (!engine_spaces)
+	if (!memory.spaces)
 		return message_set(why, -ENOMEM, "no memory for the table of spaces");
-	error = sf_system_create(&config, &engine_system, why);
+	error = sf_system_create(&config, &memory.system, why);
 	if (error) {
-		port_memory_free(engine_spaces, ENGINE_SPACES_MAX * sizeof(*engine_spaces));
-		engine_spaces = NULL;
+		port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
+		memory.spaces = NULL;
 		return error;
 	}
-	engine_own_frames = config.own_frames;
-	engine_ram_frames = config.exported_frames;
+	memory.own_frames = config.own_frames;
+	memory.ram_frames = config.exported_frames;
 	return 0;
 }
 
 void engine_memory_close(void)
 {
-	if (!engine_system)
+	if (!memory.system)
 		return;
 	for (unsigned space = 0; space < ENGINE_SPACES_MAX; space++)
 		engine_memory_space_destroy(space);
-	sf_system_destroy(engine_system);
-	port_memory_free(engine_spaces, ENGINE_SPACES_MAX * sizeof(*engine_spaces));
-	engine_system = NULL;
-	engine_spaces = NULL;
+	sf_system_destroy(memory.system);
+	port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
+	memory.system = NULL;
+	memory.spaces = NULL;
 }
 
 static struct sf_space *find(unsigned space)
 {
-	return engine_system && space < ENGINE_SPACES_MAX ? engine_spaces[space].space : NULL;
+	return memory.system && space < ENGINE_SPACES_MAX ? memory.spaces[space].space : NULL;
 }
 
 int engine_memory_space_create(unsigned space)
 {
-	if (!engine_system || space >= ENGINE_SPACES_MAX)
+	if (!memory.system || space >= ENGINE_SPACES_MAX)
 		return -EINVAL;
-	if (engine_spaces[space].space)
+	if (memory.spaces[space].space)
 		return -EEXIST;
-	engine_spaces[space].space = sf_space_create(engine_system);
-	return engine_spaces[space].space ? 0 : -ENOMEM;
+	memory.spaces[space].space = sf_space_create(memory.system);
+	return memory.spaces[space].space ? 0 : -ENOMEM;
 }
 
 void engine_memory_space_destroy(unsigned space)
 {
 	if (!find(space))
 		return;
-	sf_space_destroy(engine_spaces[space].space);
-	engine_spaces[space].space = NULL;
+	sf_space_destroy(memory.spaces[space].space);
+	memory.spaces[space].space = NULL;
 }
 
 int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram)
@@ -99,9 +102,9 @@ int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint
 	struct sf_space *found = find(space);
 	uint64_t pages = length >> PORT_PAGE_SHIFT;
 
-	if (!found || pages > engine_ram_frames || frame_of_ram > engine_ram_frames - pages)
+	if (!found || pages > memory.ram_frames || frame_of_ram > memory.ram_frames - pages)
 		return -EINVAL;
-	return sf_space_map_pfn(found, address, length, engine_own_frames + frame_of_ram, true);
+	return sf_space_map_pfn(found, address, length, memory.own_frames + frame_of_ram, true);
 }
 
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length)
@@ -120,7 +123,7 @@ int engine_memory_touch(unsigned space, uintptr_t address, bool write)
 
 int engine_memory_check(struct message *why)
 {
-	if (!engine_system)
+	if (!memory.system)
 		return message_set(why, -EINVAL, "no memory system is open");
-	return sf_system_check(engine_system, why);
+	return sf_system_check(memory.system, why);
 }

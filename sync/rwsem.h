@@ -33,12 +33,13 @@ extern const struct rwsem_ops rwsem_xadd_ops;
 
 /*
  * What changes and what is only read stand on two cache lines: an operation's first access to the line that
- * moves between CPUs is the one that takes it over.
+ * moves between CPUs is the one that takes it over. The wait_lock is not first: what names a lock is its
+ * address.
  */
 struct rwsem {
-	CACHE_LINE_ALIGNED struct spinlock wait_lock;
+	CACHE_LINE_ALIGNED _Atomic uint64_t state; /* rwsem_xadd: see sync/rwsem_xadd.c */
+	struct spinlock wait_lock;
 	int32_t holders;            /* rwsem_spin: readers, or -1 for a writer (by wait_lock) */
-	_Atomic uint64_t state;     /* rwsem_xadd: see sync/rwsem_xadd.c */
 	struct rwsem_waiter *first; /* the queue (by wait_lock) */
 	struct rwsem_waiter **last; /* where the next one is hung up (by wait_lock) */
 	/* Set by rwsem_init(). */

@@ -250,6 +250,30 @@ const char *vsmp_deadlock_report(void)
 	return machine ? machine->deadlock_report : NULL;
 }
 
+void vsmp_timing(double *cpu_seconds_per_operation, double *seconds, uint64_t *operations)
+{
+	double hertz = machine->shape.gigahertz * 1e9;
+	unsigned counted = 0;
+
+	*cpu_seconds_per_operation = 0;
+	*seconds = 0;
+	*operations = 0;
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		double window = (double)vsmp_window_cycles(id) / hertz;
+		uint64_t done = machine->cpus[id].operations;
+
+		if (!machine->cpus[id].window_ended || !done)
+			continue;
+		counted++;
+		*cpu_seconds_per_operation += window / (double)done;
+		*operations += done;
+		if (window > *seconds)
+			*seconds = window;
+	}
+	if (counted)
+		*cpu_seconds_per_operation /= counted;
+}
+
 int vsmp_report(struct vsmp_report *report)
 {
 	*report = (struct vsmp_report){0};

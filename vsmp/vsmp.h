@@ -76,6 +76,13 @@ uint64_t vsmp_now_cycles(void);
 uint64_t vsmp_window_cycles(unsigned cpu);
 
 /*
+ * What the windows of all CPUs say together: the mean over the CPUs of window length by operations of that
+ * CPU, in seconds; the longest window, in seconds; and the operations of all. CPUs without a window, or
+ * without an operation in it, do not count.
+ */
+void vsmp_timing(double *cpu_seconds_per_operation, double *seconds, uint64_t *operations);
+
+/*
  * Writes what the runs found into `report`, which vsmp_report_free() empties again. Names come from the
  * running program's own debug information. Returns 0, or -ENOMEM.
  */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine whose machine is virtual: mm/ and sync/, compiled for it, on as many CPUs as were never had.
+ */
+#include <errno.h>
+
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "vsmp/vsmp.h"
+
+/* CPUs start within this of each other, so that no two repetitions begin in the same step. */
+#define START_SPREAD_CYCLES 10000
+
+static unsigned cpus(void)
+{
+	return VSMP_CPUS_MAX;
+}
+
+struct opening {
+	const struct engine_config *config;
+	struct message *why;
+	int error;
+};
+
+static void open_memory(void *argument)
+{
+	struct opening *opening = argument;
+	const struct engine_config *config = opening->config;
+
+	opening->error =
+	    engine_memory_open(&config->policy, config->memory_bytes, config->structure_only, opening->why);
+}
+
+static void close_memory(void *argument)
+{
+	(void)argument;
+	engine_memory_close();
+}
+
+static int open_engine(const struct engine_config *config, struct message *why)
+{
+	struct vsmp_config machine = {.machine = config->machine,
+				      .placement = config->placement,
+				      .cpus = config->cpus,
+				      .seed = config->seed,
+				      .home_socket = config->home_socket,
+				      .profile = config->profile,
+				      .locks = config->locks,
+				      .lines = config->lines,
+				      .conflicts = config->conflicts};
+	struct opening opening = {.config = config, .why = why};
+	int error = vsmp_create(&machine, why);
+
+	if (error)
+		return error;
+	error = vsmp_setup(open_memory, &opening, why);
+	if (!error)
+		error = opening.error;
+	if (error)
+		vsmp_destroy();
+	return error;
+}
+
+static void close_engine(void)
+{
+	/* After a deadlock CPUs still stand inside the memory system: it goes with the machine. */
+	if (!vsmp_deadlock_report())
+		vsmp_setup(close_memory, NULL, NULL);
+	vsmp_destroy();
+}
+
+static int run(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
+	       struct message *why)
+{
+	int error = vsmp_run(body, argument, START_SPREAD_CYCLES, why);
+
+	if (!error)
+		vsmp_timing(&timing->cpu_seconds_per_operation, &timing->seconds, &timing->operations);
+	return error;
+}
+
+static int burst(const struct vsmp_machine *machine, unsigned count, uint64_t seed, bool reads,
+		 unsigned rounds, double *mean_cycles, struct message *why)
+{
+	struct vsmp_config config = {.machine = machine, .cpus = count, .seed = seed, .home_socket = -1};
+	int error = vsmp_create(&config, why);
+
+	if (error)
+		return error;
+	error = vsmp_burst(reads, rounds, mean_cycles);
+	vsmp_destroy();
+	if (error)
+		message_set(why, error, "a burst needs %u CPUs or more and a round or more", reads ? 2 : 1);
+	return error;
+}
+
+const struct engine engine_vsmp = {
+    .name = "vsmp",
+    .cpus = cpus,
+    .open = open_engine,
+    .close = close_engine,
+    .setup = vsmp_setup,
+    .run = run,
+    .deadlock_report = vsmp_deadlock_report,
+    .report = vsmp_report,
+    .report_free = vsmp_report_free,
+    .measure_begin = vsmp_measure_begin,
+    .measure_end = vsmp_measure_end,
+    .measure_active = vsmp_measure_active,
+    .count_operations = vsmp_count_operations,
+    .space_create = engine_memory_space_create,
+    .space_destroy = engine_memory_space_destroy,
+    .map_pfn = engine_memory_map_pfn,
+    .unmap = engine_memory_unmap,
+    .touch = engine_memory_touch,
+    .check = engine_memory_check,
+    .burst = burst,
+};
