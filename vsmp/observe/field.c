@@ -130,6 +130,13 @@ static bool describe_element(Dwarf_Die array, uint64_t offset, uint64_t bytes, s
 	return offset + bytes <= element && describe(array, offset, bytes, path);
 }
 
+static bool is_whole(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
+{
+	Dwarf_Word size;
+
+	return !offset && !dwarf_aggregate_size(type, &size) && size == bytes;
+}
+
 /*
  * Of the members that hold all the bytes, which are several in a union or with bit fields, the first one that
  * has a field of just that place and size, else the first.
@@ -173,7 +180,7 @@ static bool describe_member(Dwarf_Die structure, uint64_t offset, uint64_t bytes
 	} while (!dwarf_siblingof(&die, &die));
 	if (found) {
 		append(path, kept);
-	} else if (first_name) {
+	} else if (first_name && !is_whole(&structure, offset, bytes)) {
 		append_member(path, first_name);
 		if (several) {
 			append(path, "..");
@@ -186,8 +193,6 @@ static bool describe_member(Dwarf_Die structure, uint64_t offset, uint64_t bytes
 /* Appends to the path; returns true when a field of just that place and size was found. */
 static bool describe(Dwarf_Die type, uint64_t offset, uint64_t bytes, struct path *path)
 {
-	Dwarf_Word size;
-
 	strip(&type, true);
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_array_type:
@@ -196,7 +201,7 @@ static bool describe(Dwarf_Die type, uint64_t offset, uint64_t bytes, struct pat
 	case DW_TAG_union_type:
 		return describe_member(type, offset, bytes, path);
 	default:
-		return !offset && !dwarf_aggregate_size(&type, &size) && size == bytes;
+		return is_whole(&type, offset, bytes);
 	}
 }
 

@@ -14,7 +14,7 @@
 
 /*
  * Writes the path of the innermost field of `type` that holds the `bytes` bytes at `offset`: "lru.next",
- * "free[]"; "first..last" when they lie in several fields; "" when `type` has no fields.
+ * "free[]"; "first..last" when they lie in several fields but not in all; "" for the whole type.
  */
 void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, char path[DEBUGINFO_NAME_BYTES]);
 

@@ -147,6 +147,8 @@ static int note_transfer(struct touched_line *line, unsigned cpu, uint16_t scope
 		from = &line->writer;
 	else if (write && line->reader.known && line->reader.cpu != cpu)
 		from = &line->reader;
+	else if (write && line->other_reader.known)
+		from = &line->other_reader;
 	if (!from)
 		return 0;
 	pair = pair_of(line, scope, from->scope);
@@ -163,8 +165,10 @@ int touched_access(struct touched_line *line, unsigned cpu, uint16_t scope, unsi
 		error = note_transfer(line, cpu, scope, offset, bytes, write);
 	if (write) {
 		line->writer = by;
-		line->reader.known = false;
-	} else if (!line->writer.known || line->writer.cpu != cpu) {
+		line->reader.known = line->other_reader.known = false;
+	} else {
+		if (line->reader.known && line->reader.cpu != cpu)
+			line->other_reader = line->reader;
 		line->reader = by;
 	}
 	return error ? error : note_bytes(line, cpu, scope, line_bytes_of(offset, bytes), write);
@@ -226,7 +230,7 @@ int touched_renew(struct touched_line *line)
 
 	free_scopes(line);
 	line->place_known = false;
-	line->writer.known = line->reader.known = false;
+	line->writer.known = line->reader.known = line->other_reader.known = false;
 	return error;
 }
 

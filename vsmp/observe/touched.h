@@ -65,9 +65,9 @@ struct touched_line {
 	struct naming_place place;
 	struct touched_scope *scopes;
 	size_t scope_count, scope_capacity;
-	struct touched_by writer;   /* the last one */
-	struct touched_by reader;   /* the last one since that was not the writer */
-	struct touched_pair *pairs; /* of all lives; the bytes of the present one come last */
+	struct touched_by writer;               /* the last one */
+	struct touched_by reader, other_reader; /* the last two different CPUs that read since */
+	struct touched_pair *pairs;             /* of all lives; the bytes of the present one come last */
 	size_t pair_count, pair_capacity;
 };
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Studies and predictions for programs. The schema is stable: keys are added, none changes its meaning.
+ *
+ * {"schema":1, "experiment", "engine", "machine", "seed", "results":[...]}, and for each case in "results":
+ *   variant, cpus
+ *   operations       done in the measured windows of all CPUs together
+ *   seconds          the longest of these windows
+ *   ns_per_op        time of one operation of a CPU; the median of the repetitions
+ *   ops_per_second   of all CPUs
+ *   samples          ns_per_op of each repetition
+ *   extrapolated_seconds  for as many operations as were published, to set beside "published"
+ *   transfers_per_op, conflicts_per_op (null where the engine cannot tell or was not asked),
+ *   locks, profile   of the first repetition; empty unless asked for
+ *   published        figures of others for this case: quantity, symbol, value, unit, source, kind
+ *   range            only of a prediction: low and high of extrapolated_seconds over what is assumed, or null
+ * "machine" is null where real CPUs were used. A prediction also has "growth": variant, from and to (CPUs),
+ * ratio, range, published.
+ */
+#ifndef LAB_JSON_H
+#define LAB_JSON_H
+
+#include <jansson.h>
+
+#include "lab/prediction.h"
+#include "lab/published.h"
+#include "lab/study.h"
+
+/* Each returns a new object, or NULL when out of memory. */
+json_t *json_study(const struct study *study, const struct published_list *published);
+json_t *json_prediction(const struct prediction *prediction, const struct published_list *published);
+
+#endif
