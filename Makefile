@@ -60,7 +60,7 @@ SHARE     := -DSOFTFAULT_SHARE='"$(PREFIX)/share/softfault"'
 # -no-pie: the addresses of globals, and so the identity of their cache lines, are the same in every run.
 LINK = $(CC) -no-pie $(LDFLAGS)
 
-VSMP_LIBS ?= -ldw
+VSMP_LIBS ?= -ldw -lm
 HOST_LIBS ?= -lurcu-memb -lurcu-common -lpthread
 LAB_LIBS  ?= -lcyaml -lyaml -ljansson -lgsl -lgslcblas -lm
 TEST_LIBS ?= -lcmocka
@@ -68,7 +68,8 @@ TEST_LIBS ?= -lcmocka
 # Writes $(2) to the file $(1), unless it says that already: what depends on the file is then made again.
 differ = $(subst x$(strip $(1)),,x$(strip $(2)))$(subst x$(strip $(2)),,x$(strip $(1)))
 note = $(if $(call differ,$(2),$(file < $(1))),$(shell mkdir -p $(dir $(1)))$(file > $(1),$(2)))
-$(call note,$(BUILD)/flags,$(CC) $(COMMON) $(SANITIZE_FLAGS) $(INSTRUMENT) $(PREFIX))
+$(call note,$(BUILD)/flags,$(CC) $(COMMON) $(SANITIZE_FLAGS) $(INSTRUMENT))
+$(call note,$(BUILD)/prefix,$(PREFIX))
 
 # --- Sources, found by their folders ---------------------------------------------------------------------
 c_files = $(sort $(shell find $(wildcard $(1)) /dev/null -name '*.c'))
@@ -86,9 +87,13 @@ VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(
 HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
 MODEL_OBJECTS := $(call objects,host-home,$(call c_files,model))
 
-# A source that is gone is linked no more.
-$(call note,$(BUILD)/sources,$(BASE_SOURCES) $(BOTH_HOMES) $(VSMP_SOURCES) $(HOST_SOURCES) $(LAB_OBJECTS) \
-	$(CLI_OBJECTS) $(MODEL_OBJECTS))
+# What an engine shows besides its own: plain data and its checks, which have no twin in the other engine.
+VSMP_EXPORTS := engine_vsmp
+HOST_EXPORTS := engine_host
+
+# Programs depend on this file, so that a source that is gone is linked no more.
+$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(VSMP_OBJECTS) $(HOST_OBJECTS) $(MODEL_OBJECTS) \
+	$(LAB_OBJECTS) $(CLI_OBJECTS))
 
 # --- The command -----------------------------------------------------------------------------------------
 .PHONY: all
@@ -113,10 +118,11 @@ $(BUILD)/host-home/%.o: %.c $(BUILD)/flags
 	$(call compile,$(HOST_HOME))
 
 $(LAB_OBJECTS) $(CLI_OBJECTS): PLAIN_FLAGS := $(SHARE)
+$(LAB_OBJECTS) $(CLI_OBJECTS): $(BUILD)/prefix
 # The machine itself is not instrumented.
 $(call objects,plain,$(VSMP_SOURCES) engine/vsmp.c): PLAIN_FLAGS := -Ivsmp/home
 
-# An engine: one relocatable object that exports only its operation table and the names behind it.
+# An engine: one relocatable object that exports its operation table and little else.
 define make_engine
 $(if $(V),,@echo '  engine $(@F)')
 $(Q)ld -r -o $@.all $(filter %.o,$^)
@@ -125,12 +131,14 @@ $(Q)objcopy $(patsubst %,--keep-global-symbol=%,$(1)) $@.all $@
 endef
 
 $(BUILD)/engine_vsmp.o: $(VSMP_OBJECTS) $(BUILD)/plain/engine/vsmp.o
-	$(call make_engine,engine_vsmp vsmp_parameter_info vsmp_parameter_find vsmp_machine_check)
+	$(call make_engine,$(VSMP_EXPORTS))
 
 $(BUILD)/engine_host.o: $(HOST_OBJECTS) $(BUILD)/host-home/engine/host.o
-	$(call make_engine,engine_host policy_base policy_set policy_check)
+	$(call make_engine,$(HOST_EXPORTS))
 
-ENGINES := $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/plain/engine/linux.o
+# What describes machines and policies is plain data that the lab, too, must check: it has its own copy.
+DESCRIPTIONS := $(patsubst %,$(BUILD)/plain/%.o,vsmp/machine vsmp/parameters mm/policy/policy)
+ENGINES := $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/plain/engine/linux.o $(DESCRIPTIONS)
 
 define link
 @mkdir -p $(@D)
@@ -163,7 +171,7 @@ $(LAB_TESTS): $(BUILD)/tests/%: $(BUILD)/plain/tests/%.o $(LAB_OBJECTS) $(BASE_O
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS) $(TEST_LIBS))
 
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
-	$(call link,$(VSMP_LIBS))
+	$(call link,$(VSMP_LIBS) $(TEST_LIBS))
 
 .PHONY: tests-unit tests-stress tests-host tests-all
 tests-unit: $(UNIT_TESTS)

@@ -61,6 +61,7 @@ struct engine {
 	void (*report_free)(struct vsmp_report *report);
 
 	/* From inside a body. See vsmp/vsmp.h, whose meaning they have everywhere. */
+	void (*barrier)(void);
 	void (*measure_begin)(void);
 	void (*measure_end)(void);
 	bool (*measure_active)(void);

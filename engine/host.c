@@ -3,6 +3,7 @@
  * The engine on the real machine: a CPU is a pinned thread, time is the monotonic clock's.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -23,12 +24,16 @@ struct window {
 	CACHE_LINE_ALIGNED enum window_state state;
 	uint64_t begin_ns, end_ns;
 	uint64_t operations;
+	bool passed_barrier;
 };
 
 static struct window windows[PORT_CPUS_MAX];
 
 /* How many CPUs of the run have neither ended their window nor returned. */
 static CACHE_LINE_ALIGNED _Atomic unsigned cpus_to_end;
+
+/* How many CPUs of the run have come to the barrier, or returned without. */
+static CACHE_LINE_ALIGNED _Atomic unsigned cpus_at_barrier;
 
 struct run {
 	void (*body)(unsigned cpu, void *argument);
@@ -90,7 +95,11 @@ static void run_body(unsigned cpu, void *argument)
 	const struct run *run = argument;
 
 	run->body(cpu, run->argument);
-	/* A body that has given up keeps nobody waiting. */
+	/* A body that has given up keeps nobody waiting; a window that it left open ends here. */
+	if (!windows[cpu].passed_barrier)
+		atomic_fetch_add_explicit(&cpus_at_barrier, 1, memory_order_release);
+	if (windows[cpu].state == WINDOW_OPEN)
+		windows[cpu].end_ns = now_ns();
 	if (windows[cpu].state != WINDOW_ENDED)
 		end_window(&windows[cpu]);
 }
@@ -125,6 +134,7 @@ static int host_engine_run(void (*body)(unsigned cpu, void *argument), void *arg
 
 	memset(windows, 0, port_cpu_count() * sizeof(windows[0]));
 	atomic_store_explicit(&cpus_to_end, port_cpu_count(), memory_order_relaxed);
+	atomic_store_explicit(&cpus_at_barrier, 0, memory_order_relaxed);
 	error = host_run(run_body, &run);
 	if (error)
 		return message_set(why, error, "the host engine cannot start %u threads", port_cpu_count());
@@ -147,6 +157,17 @@ static int host_engine_report(struct vsmp_report *report)
 static void host_engine_report_free(struct vsmp_report *report)
 {
 	memset(report, 0, sizeof(*report));
+}
+
+static void host_engine_barrier(void)
+{
+	struct window *window = &windows[port_cpu()];
+
+	invariant(!window->passed_barrier);
+	window->passed_barrier = true;
+	atomic_fetch_add_explicit(&cpus_at_barrier, 1, memory_order_release);
+	while (atomic_load_explicit(&cpus_at_barrier, memory_order_acquire) < port_cpu_count())
+		sched_yield();
 }
 
 static void host_engine_measure_begin(void)
@@ -191,6 +212,7 @@ const struct engine engine_host = {
     .deadlock_report = host_engine_deadlock_report,
     .report = host_engine_report,
     .report_free = host_engine_report_free,
+    .barrier = host_engine_barrier,
     .measure_begin = host_engine_measure_begin,
     .measure_end = host_engine_measure_end,
     .measure_active = host_engine_measure_active,

@@ -18,8 +18,9 @@ static unsigned linux_cpus(void)
 static int linux_open(const struct engine_config *config, struct message *why)
 {
 	(void)config;
-	return message_set(why, -EOPNOTSUPP, "a user process cannot build a memory system of its own choosing in "
-					     "the running kernel; use --engine vsmp or host");
+	return message_set(why, -EOPNOTSUPP,
+			   "a user process cannot build a memory system of its own choosing in "
+			   "the running kernel; use --engine vsmp or host");
 }
 
 const struct engine engine_linux = {

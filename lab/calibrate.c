@@ -12,7 +12,7 @@
 #include "lab/table.h"
 
 #define DATA_FILE "machines/calibration/line-sharing.csv"
-#define HEADER	  "host,kind,ncores,mean_cycles"
+#define HEADER    "host,kind,ncores,mean_cycles"
 
 /* Rounds of a point. The published means are over many more; the mean of this many stands within 1 %. */
 #define ROUNDS 300
@@ -85,20 +85,23 @@ int calibration_read(struct calibration *calibration, const char *path, const ch
 		if (!header) {
 			header = true;
 			if (strcmp(line, HEADER))
-				error = message_set(why, -EINVAL, "%s:%u: the columns must be " HEADER, path, number);
+				error = message_set(why, -EINVAL, "%s:%u: the columns must be " HEADER, path,
+						    number);
 			continue;
 		}
 		parsed = parse_line(line, host, &point);
 		if (parsed < 0)
-			error = message_set(why, -EINVAL,
-					    "%s:%u: not a point; it must look like \"intel,ww,12,1159\" (kinds: ww, rw)",
-					    path, number);
+			error = message_set(
+			    why, -EINVAL,
+			    "%s:%u: not a point; it must look like \"intel,ww,12,1159\" (kinds: ww, rw)",
+			    path, number);
 		else if (!parsed && add_point(calibration, &point))
 			error = message_set(why, -ENOMEM, "out of memory");
 	}
 	free(text);
 	if (!error && !calibration->count)
-		error = message_set(why, -ENOENT, "%s: no point was measured on a host called \"%s\"", path, host);
+		error = message_set(why, -ENOENT, "%s: no point was measured on a host called \"%s\"", path,
+				    host);
 	if (calibration->count)
 		qsort(calibration->points, calibration->count, sizeof(*calibration->points), by_curve);
 	return error;
@@ -137,8 +140,8 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	int error;
 
 	(void)details;
-	error = engine_vsmp.burst(&calibration->machine->shape, point->cpus, calibration->seed, point->reads, ROUNDS,
-				  &cycles, why);
+	error = engine_vsmp.burst(&calibration->machine->shape, point->cpus, calibration->seed, point->reads,
+				  ROUNDS, &cycles, why);
 	if (!error)
 		wire_bytes(result, &cycles, sizeof(cycles));
 	return error;
@@ -175,8 +178,8 @@ static void judge(struct calibration *calibration)
 	calibration->mean_percent = sum / (double)calibration->count;
 }
 
-int calibration_run(struct calibration *calibration, const struct machine *machine, unsigned most, uint64_t seed,
-		    void (*progress)(size_t done, size_t count), struct message *why)
+int calibration_run(struct calibration *calibration, const struct machine *machine, unsigned most,
+		    uint64_t seed, void (*progress)(size_t done, size_t count), struct message *why)
 {
 	struct pool pool = {.parallel = pool_processors(),
 			    .argument = calibration,
@@ -189,10 +192,11 @@ int calibration_run(struct calibration *calibration, const struct machine *machi
 
 	*calibration = (struct calibration){.machine = machine, .seed = seed};
 	if (!machine->calibration)
-		return message_set(why, -ENOENT,
-				   "%s: the machine was not measured; one that was has a key \"calibration\", such as "
-				   "westmere-ex-80 and opteron-48",
-				   machine->path);
+		return message_set(
+		    why, -ENOENT,
+		    "%s: the machine was not measured; one that was has a key \"calibration\", such as "
+		    "westmere-ex-80 and opteron-48",
+		    machine->path);
 	error = files_find_data(DATA_FILE, &path, why);
 	if (error)
 		return error;
@@ -202,10 +206,11 @@ int calibration_run(struct calibration *calibration, const struct machine *machi
 		return error;
 	for (size_t i = 0; i < calibration->count; i++)
 		if (calibration->points[i].cpus > vsmp_machine_cpus(&machine->shape))
-			return message_set(why, -EINVAL,
-					   "%s: the machine has %u CPUs, but \"%s\" was measured with up to %u",
-					   machine->path, vsmp_machine_cpus(&machine->shape), machine->calibration,
-					   calibration->points[i].cpus);
+			return message_set(
+			    why, -EINVAL,
+			    "%s: the machine has %u CPUs, but \"%s\" was measured with up to %u",
+			    machine->path, vsmp_machine_cpus(&machine->shape), machine->calibration,
+			    calibration->points[i].cpus);
 	calibration_thin(calibration, most);
 	pool.jobs = calibration->count;
 	error = pool_run(&pool, why);
@@ -226,14 +231,14 @@ void calibration_free(struct calibration *calibration)
 void calibration_print(FILE *out, unsigned width, const struct calibration *calibration)
 {
 	static const struct table_column columns[] = {
-	    {"operation", TABLE_LEFT, 0, 0},	       {"CPUs", TABLE_RIGHT, 0, 0},
+	    {"operation", TABLE_LEFT, 0, 0},          {"CPUs", TABLE_RIGHT, 0, 0},
 	    {"measured (cycles)", TABLE_RIGHT, 0, 0}, {"simulated (cycles)", TABLE_RIGHT, 0, 0},
 	    {"error (%)", TABLE_RIGHT, 0, 0},
 	};
 	struct table *table = table_create(columns, ARRAY_SIZE(columns));
 
-	table_text(out, width, "", "%s (%s): one contended cache line, all CPUs at once", calibration->machine->shape.name,
-		   calibration->machine->title);
+	table_text(out, width, "", "%s (%s): one contended cache line, all CPUs at once",
+		   calibration->machine->shape.name, calibration->machine->title);
 	fputc('\n', out);
 	for (size_t i = 0; i < calibration->count; i++) {
 		const struct calibration_point *point = &calibration->points[i];
@@ -247,7 +252,8 @@ void calibration_print(FILE *out, unsigned width, const struct calibration *cali
 	table_print(table, out, width);
 	table_free(table);
 	fprintf(out, "\n%zu points; worst error %.1f %%, mean %.1f %%; at most %.0f %% is allowed: %s\n",
-		calibration->count, calibration->worst_percent, calibration->mean_percent, CALIBRATION_PERCENT_MAX,
+		calibration->count, calibration->worst_percent, calibration->mean_percent,
+		CALIBRATION_PERCENT_MAX,
 		calibration->worst_percent <= CALIBRATION_PERCENT_MAX ? "calibrated" : "not calibrated");
 }
 
@@ -258,13 +264,14 @@ json_t *calibration_json(const struct calibration *calibration)
 	for (size_t i = 0; i < calibration->count; i++) {
 		const struct calibration_point *point = &calibration->points[i];
 
-		json_array_append_new(points,
-				      json_pack("{s:s, s:i, s:f, s:f, s:f}", "operation",
-						point->reads ? "read" : "add", "cpus", (int)point->cpus,
-						"measured_cycles", point->measured_cycles, "simulated_cycles",
-						point->simulated_cycles, "error_percent", point->error_percent));
+		json_array_append_new(
+		    points,
+		    json_pack("{s:s, s:i, s:f, s:f, s:f}", "operation", point->reads ? "read" : "add", "cpus",
+			      (int)point->cpus, "measured_cycles", point->measured_cycles, "simulated_cycles",
+			      point->simulated_cycles, "error_percent", point->error_percent));
 	}
-	return json_pack("{s:i, s:s, s:I, s:o, s:f, s:f}", "schema", 1, "machine", calibration->machine->shape.name,
-			 "seed", (json_int_t)calibration->seed, "points", points, "worst_percent",
-			 calibration->worst_percent, "mean_percent", calibration->mean_percent);
+	return json_pack("{s:i, s:s, s:I, s:o, s:f, s:f}", "schema", 1, "machine",
+			 calibration->machine->shape.name, "seed", (json_int_t)calibration->seed, "points",
+			 points, "worst_percent", calibration->worst_percent, "mean_percent",
+			 calibration->mean_percent);
 }

@@ -35,12 +35,14 @@ struct calibration {
  * measured data; -EINVAL with a located message; -EINTR after a signal; another error of a run.
  * calibration_free() frees the points, also after an error.
  */
-int calibration_run(struct calibration *calibration, const struct machine *machine, unsigned most, uint64_t seed,
-		    void (*progress)(size_t done, size_t count), struct message *why);
+int calibration_run(struct calibration *calibration, const struct machine *machine, unsigned most,
+		    uint64_t seed, void (*progress)(size_t done, size_t count), struct message *why);
 void calibration_free(struct calibration *calibration);
 
-/* Reads the points of the CSV file at `path` that were measured on `host`. For calibration_run() and tests. */
-int calibration_read(struct calibration *calibration, const char *path, const char *host, struct message *why);
+/* Reads the points of the CSV file at `path` that were measured on `host`. For calibration_run() and tests.
+ */
+int calibration_read(struct calibration *calibration, const char *path, const char *host,
+		     struct message *why);
 
 /* Keeps `most` points of each curve. For calibration_run() and tests. */
 void calibration_thin(struct calibration *calibration, unsigned most);

@@ -65,8 +65,8 @@ static int parse(struct document *document, struct message *why)
 	if (!document->parsed) {
 		error = error_at(document, why, (unsigned)parser.problem_mark.line + 1,
 				 "not YAML: %s%s%s; see machines/README.md for how such a file looks",
-				 parser.problem ? parser.problem : "it cannot be read", parser.context ? ", " : "",
-				 parser.context ? parser.context : "");
+				 parser.problem ? parser.problem : "it cannot be read",
+				 parser.context ? ", " : "", parser.context ? parser.context : "");
 		goto out;
 	}
 	root = yaml_document_get_root_node(&document->tree);
@@ -155,7 +155,8 @@ int document_load(struct document *document, const struct cyaml_schema_value *sc
 		return error_at(document, why, line, "%s", said.text);
 	config.log_fn = keep_log;
 	config.log_ctx = &said;
-	error = cyaml_load_data((const uint8_t *)document->text, document->bytes, &config, schema, data, NULL);
+	error =
+	    cyaml_load_data((const uint8_t *)document->text, document->bytes, &config, schema, data, NULL);
 	if (error)
 		return error_at(document, why, document_line(document, ""), "%s (%s)", cyaml_strerror(error),
 				said.text);
@@ -179,7 +180,8 @@ static yaml_node_t *child(struct document *document, yaml_node_t *node, const ch
 	}
 	if (node->type != YAML_MAPPING_NODE)
 		return NULL;
-	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top;
+	     pair++) {
 		yaml_node_t *name = yaml_document_get_node(&document->tree, pair->key);
 
 		if (name->type == YAML_SCALAR_NODE && name->data.scalar.length == key_bytes &&
@@ -233,10 +235,12 @@ int document_number(struct document *document, const char *place, unsigned most,
 	char *end;
 
 	if (!node || node->type != YAML_SCALAR_NODE)
-		return document_error(document, why, place, "a whole number from 0 to %u must stand here", most);
+		return document_error(document, why, place, "a whole number from 0 to %u must stand here",
+				      most);
 	errno = 0;
 	value = strtoul((const char *)node->data.scalar.value, &end, 10);
-	if (errno || *end || node->data.scalar.value[0] < '0' || node->data.scalar.value[0] > '9' || value > most)
+	if (errno || *end || node->data.scalar.value[0] < '0' || node->data.scalar.value[0] > '9' ||
+	    value > most)
 		return document_error(document, why, place, "\"%s\" must be a whole number from 0 to %u",
 				      (const char *)node->data.scalar.value, most);
 	*number = (unsigned)value;

@@ -4,7 +4,8 @@
  * the same schema is held against the document's nodes, so that a person is told where the file is wrong and
  * what would be right. After that, checks of meaning name a place and get its line here.
  *
- * A place is a path of keys and of positions from 0: "parameters.hit.low", "variants.2.base"; "" is the whole.
+ * A place is a path of keys and of positions from 0: "parameters.hit.low", "variants.2.base"; "" is the
+ * whole.
  */
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
@@ -14,6 +15,15 @@
 #include "base/message.h"
 
 struct document;
+
+/* A mapping whose keys fill members of the structure around it, so that their offsets count from its start.
+ */
+#define DOCUMENT_GROUP(name, structure, group_fields)                                    \
+	{                                                                                \
+		.key = name, .data_offset = 0, .value = {                                \
+			CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, structure, group_fields) \
+		}                                                                        \
+	}
 
 /*
  * Reads the file at `path` (copied) and parses it. Returns 0; -EINVAL with a located message when it is not

@@ -94,8 +94,8 @@ static unsigned check_enum(struct check *check, const struct cyaml_schema_value 
 			return 0;
 		count++;
 	}
-	names_suggest(suggestion, sizeof(suggestion), node->type == YAML_SCALAR_NODE ? text_of(node) : "", names,
-		      count);
+	names_suggest(suggestion, sizeof(suggestion), node->type == YAML_SCALAR_NODE ? text_of(node) : "",
+		      names, count);
 	message_set(check->why, -EINVAL, "\"%s\" cannot be \"%s\"; %s", key, written(node), suggestion);
 	return line_of(node);
 }
@@ -129,7 +129,8 @@ static unsigned check_sequence(struct check *check, const struct cyaml_schema_va
 		return line_of(node);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const yaml_node_t *item = yaml_document_get_node(check->tree, node->data.sequence.items.start[i]);
+		const yaml_node_t *item =
+		    yaml_document_get_node(check->tree, node->data.sequence.items.start[i]);
 		unsigned line = check_value(check, schema->sequence.entry, key, item, item);
 
 		if (line)
@@ -153,7 +154,8 @@ static unsigned unknown_key(struct check *check, const struct cyaml_schema_value
 	char suggestion[MESSAGE_BYTES / 2];
 	size_t count = 0;
 
-	for (const struct cyaml_schema_field *field = schema->mapping.fields; field->key && count < NAMES_MAX; field++)
+	for (const struct cyaml_schema_field *field = schema->mapping.fields; field->key && count < NAMES_MAX;
+	     field++)
 		names[count++] = field->key;
 	names_suggest(suggestion, sizeof(suggestion), written(name), names, count);
 	message_set(check->why, -EINVAL, "unknown key \"%s\"%s%s; %s", written(name), *key ? " in " : "", key,
@@ -169,7 +171,8 @@ static unsigned check_mapping(struct check *check, const struct cyaml_schema_val
 
 	if (node->type != YAML_MAPPING_NODE)
 		return wrong(check, node, key, "keys and values");
-	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top;
+	     pair++) {
 		const yaml_node_t *name = yaml_document_get_node(check->tree, pair->key);
 		const yaml_node_t *value = yaml_document_get_node(check->tree, pair->value);
 		const struct cyaml_schema_field *field =

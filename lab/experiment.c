@@ -51,12 +51,13 @@ static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_STRING_PTR("workload", TEXT, struct experiment, workload, 1, CYAML_UNLIMITED),
     CYAML_FIELD_STRING_PTR("machine", TEXT, struct experiment, machine, 1, CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE("cpus", CYAML_FLAG_POINTER, struct experiment, cpus, &cpus_entry, 1, 64),
-    CYAML_FIELD_MAPPING("operations", CYAML_FLAG_DEFAULT, struct experiment, operations, operations_fields),
+    DOCUMENT_GROUP("operations", struct experiment, operations_fields),
     CYAML_FIELD_SEQUENCE("variants", CYAML_FLAG_POINTER, struct experiment, variants, &variant_entry, 1, 64),
     CYAML_FIELD_IGNORE("published", CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_END};
 
-static const struct cyaml_schema_value schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct experiment, fields)};
+static const struct cyaml_schema_value schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct experiment, fields)};
 
 static int make_policy(const struct experiment_variant *variant, struct policy *policy, uint32_t *at,
 		       struct message *why)
@@ -87,9 +88,10 @@ static int check_variants(struct document *document, const struct experiment *ex
 		for (uint32_t j = 0; j < i; j++)
 			if (!strcmp(experiment->variants[j].name, variant->name)) {
 				snprintf(place, sizeof(place), "variants.%u.name", i);
-				return document_error(document, why, place,
-						      "a second variant is called \"%s\"; each needs its own name",
-						      variant->name);
+				return document_error(
+				    document, why, place,
+				    "a second variant is called \"%s\"; each needs its own name",
+				    variant->name);
 			}
 		if (!make_policy(variant, &policy, &at, &wrong))
 			continue;
@@ -118,9 +120,9 @@ static int check_numbers(struct document *document, const struct experiment *exp
 		if (numbers[i].value >= numbers[i].least && numbers[i].value <= OPERATIONS_MAX)
 			continue;
 		snprintf(place, sizeof(place), "operations.%s", numbers[i].key);
-		return document_error(document, why, place, "\"%s\" is %llu; it must be %llu to %llu", numbers[i].key,
-				      (unsigned long long)numbers[i].value, (unsigned long long)numbers[i].least,
-				      OPERATIONS_MAX);
+		return document_error(document, why, place, "\"%s\" is %llu; it must be %llu to %llu",
+				      numbers[i].key, (unsigned long long)numbers[i].value,
+				      (unsigned long long)numbers[i].least, OPERATIONS_MAX);
 	}
 	for (uint32_t i = 0; i < experiment->cpus_count; i++) {
 		snprintf(place, sizeof(place), "cpus.%u", i);
@@ -128,8 +130,9 @@ static int check_numbers(struct document *document, const struct experiment *exp
 			return document_error(document, why, place, "\"cpus\" has %u; it must be 1 to %u",
 					      experiment->cpus[i], VSMP_CPUS_MAX);
 		if (i && experiment->cpus[i] <= experiment->cpus[i - 1])
-			return document_error(document, why, place, "\"cpus\" has %u after %u; they must grow",
-					      experiment->cpus[i], experiment->cpus[i - 1]);
+			return document_error(document, why, place,
+					      "\"cpus\" has %u after %u; they must grow", experiment->cpus[i],
+					      experiment->cpus[i - 1]);
 	}
 	return 0;
 }
@@ -198,7 +201,8 @@ const struct experiment_variant *experiment_variant(const struct experiment *exp
 			return &experiment->variants[i];
 	}
 	names_suggest(suggestion, sizeof(suggestion), name, names, experiment->variants_count);
-	message_set(why, -ENOENT, "experiment %s has no variant \"%s\"; %s", experiment->name, name, suggestion);
+	message_set(why, -ENOENT, "experiment %s has no variant \"%s\"; %s", experiment->name, name,
+		    suggestion);
 	return NULL;
 }
 

@@ -65,14 +65,18 @@ int files_find_data(const char *relative, char **path, struct message *why)
 
 	find_roots(&roots);
 	for (size_t i = 0; i < roots.count; i++) {
-		if (asprintf(path, "%s%s", roots.root[i], relative) < 0)
+		if (asprintf(path, "%s%s", roots.root[i], relative) < 0) {
+			*path = NULL;
 			return message_set(why, -ENOMEM, "out of memory");
+		}
 		if (is_file(*path))
 			return 0;
 		free(*path);
 	}
+	*path = NULL;
 	return message_set(why, -ENOENT,
-			   "there is no %s; go to softfault's folder, or let SOFTFAULT_PATH name it", relative);
+			   "there is no %s; go to softfault's folder, or let SOFTFAULT_PATH name it",
+			   relative);
 }
 
 int files_find(const char *kind, const char *name, char **path, struct message *why)
@@ -82,6 +86,7 @@ int files_find(const char *kind, const char *name, char **path, struct message *
 	char *relative;
 	int error;
 
+	*path = NULL;
 	if (strchr(name, '/')) {
 		if (!is_file(name))
 			return message_set(why, -ENOENT, "there is no file %s", name);
@@ -99,8 +104,8 @@ int files_find(const char *kind, const char *name, char **path, struct message *
 		return error;
 	names_suggest(suggestion, sizeof(suggestion), name, (const char *const *)names.name, names.count);
 	names_free(&names);
-	return message_set(why, -ENOENT, "there is no %.*s called \"%s\"; %s", (int)strlen(kind) - 1, kind, name,
-			   suggestion);
+	return message_set(why, -ENOENT, "there is no %.*s called \"%s\"; %s", (int)strlen(kind) - 1, kind,
+			   name, suggestion);
 }
 
 static int list_folder(const char *folder, struct names *names)
@@ -143,9 +148,9 @@ int files_list(const char *kind, struct names *names, struct message *why)
 		found = found || !error;
 	}
 	if (!found)
-		return message_set(why, -ENOENT,
-				   "there is no folder %s; go to softfault's folder, or let SOFTFAULT_PATH name it",
-				   kind);
+		return message_set(
+		    why, -ENOENT,
+		    "there is no folder %s; go to softfault's folder, or let SOFTFAULT_PATH name it", kind);
 	names_sort(names);
 	return 0;
 }
@@ -167,7 +172,8 @@ int files_read(const char *path, char **text, size_t *bytes, struct message *why
 			room = 2 * room + 8192;
 			larger = room <= FILE_BYTES ? realloc(all, room) : NULL;
 			if (!larger) {
-				error = message_set(why, -EFBIG, "%s: larger than %zu bytes", path, FILE_BYTES / 2);
+				error = message_set(why, -EFBIG, "%s: larger than %zu bytes", path,
+						    FILE_BYTES / 2);
 				break;
 			}
 			all = larger;

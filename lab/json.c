@@ -9,12 +9,13 @@ static json_t *locks(const struct study *study, const struct vsmp_report *report
 		const struct vsmp_lock_row *lock = &report->locks[i];
 		double gigahertz = study->plan.machine->shape.gigahertz;
 
-		json_array_append_new(
-		    array, json_pack("{s:o, s:I, s:I, s:f, s:f}", "name",
-				     json_sprintf("%s%s", lock->name, lock->shared ? "-R" : ""), "acquisitions",
-				     (json_int_t)lock->acquisitions, "contended", (json_int_t)lock->contentions,
-				     "wait_ns", (double)lock->wait_total_cycles / gigahertz, "hold_ns",
-				     (double)lock->hold_total_cycles / gigahertz));
+		json_array_append_new(array,
+				      json_pack("{s:o, s:I, s:I, s:f, s:f}", "name",
+						json_sprintf("%s%s", lock->name, lock->shared ? "-R" : ""),
+						"acquisitions", (json_int_t)lock->acquisitions, "contended",
+						(json_int_t)lock->contentions, "wait_ns",
+						(double)lock->wait_total_cycles / gigahertz, "hold_ns",
+						(double)lock->hold_total_cycles / gigahertz));
 	}
 	return array;
 }
@@ -40,8 +41,8 @@ static json_t *published_figures(const struct published_list *published, const s
 		json_array_append_new(array,
 				      json_pack("{s:s, s:n, s:f, s:s, s:s, s:s}", "quantity",
 						published_quantity_name(figure->quantity), "symbol", "value",
-						figure->value, "unit", figure->unit, "source", figure->source, "kind",
-						published_kind_name(figure->kind)));
+						figure->value, "unit", figure->unit, "source", figure->source,
+						"kind", published_kind_name(figure->kind)));
 	return array;
 }
 
@@ -68,14 +69,14 @@ static json_t *result(const struct study *study, const struct study_row *row,
 	return json_pack(
 	    "{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "variant",
 	    row->what.variant->name, "cpus", (int)row->what.cpus, "operations",
-	    (json_int_t)row->observed->timing.operations, "seconds", row->observed->timing.seconds, "ns_per_op",
-	    row->ns_per_operation, "ops_per_second", row->operations_per_second, "samples", samples,
-	    "extrapolated_seconds", row->seconds, "transfers_per_op",
+	    (json_int_t)row->observed->timing.operations, "seconds", row->observed->timing.seconds,
+	    "ns_per_op", row->ns_per_operation, "ops_per_second", row->operations_per_second, "samples",
+	    samples, "extrapolated_seconds", row->seconds, "transfers_per_op",
 	    study->plan.machine && report->operations
 		? json_real((double)report->transfers / (double)report->operations)
 		: json_null(),
-	    "conflicts_per_op", conflicts_per_operation(study, report), "locks", locks(study, report), "profile",
-	    profile(report), "published", published_figures(published, &row->what));
+	    "conflicts_per_op", conflicts_per_operation(study, report), "locks", locks(study, report),
+	    "profile", profile(report), "published", published_figures(published, &row->what));
 }
 
 json_t *json_study(const struct study *study, const struct published_list *published)
@@ -87,8 +88,8 @@ json_t *json_study(const struct study *study, const struct published_list *publi
 		json_array_append_new(results, result(study, &study->rows[i], published));
 	return json_pack("{s:i, s:s, s:s, s:s?, s:I, s:o}", "schema", 1, "experiment", plan->experiment->name,
 			 "engine", plan->engine->name, "machine",
-			 plan->machine ? plan->machine->shape.name : NULL, "seed", (json_int_t)plan->seed, "results",
-			 results);
+			 plan->machine ? plan->machine->shape.name : NULL, "seed", (json_int_t)plan->seed,
+			 "results", results);
 }
 
 static json_t *range_or_null(const struct range *range)
@@ -107,17 +108,18 @@ json_t *json_prediction(const struct prediction *prediction, const struct publis
 				    range_or_null(&prediction->seconds[i]));
 	for (size_t i = 0; i < prediction->growth_count; i++) {
 		const struct prediction_growth *growth = &prediction->growth[i];
-		unsigned few = study->plan.cases[growth->from].cpus, many = study->plan.cases[growth->to].cpus;
+		unsigned few = study->plan.cases[growth->from].cpus,
+			 many = study->plan.cases[growth->to].cpus;
 		const struct published *from =
 		    published_find(published, growth->variant->name, few, PUBLISHED_SECONDS);
 		const struct published *to =
 		    published_find(published, growth->variant->name, many, PUBLISHED_SECONDS);
 
-		json_array_append_new(growths,
-				      json_pack("{s:s, s:i, s:i, s:f, s:o, s:o}", "variant", growth->variant->name,
-						"from", (int)few, "to", (int)many, "ratio", growth->ratio, "range",
-						range_or_null(&growth->range), "published",
-						from && to ? json_real(to->value / from->value) : json_null()));
+		json_array_append_new(
+		    growths, json_pack("{s:s, s:i, s:i, s:f, s:o, s:o}", "variant", growth->variant->name,
+				       "from", (int)few, "to", (int)many, "ratio", growth->ratio, "range",
+				       range_or_null(&growth->range), "published",
+				       from && to ? json_real(to->value / from->value) : json_null()));
 	}
 	json_object_set_new(object, "growth", growths);
 	return object;

@@ -53,8 +53,9 @@ static int out_of_range(struct loading *loading, const char *place, const char *
 	char at[192];
 
 	snprintf(at, sizeof(at), "%s.%s", place, key);
-	return document_error(loading->document, loading->why, at, "%s of \"%s\" is %g %s; it must be %g to %g", key,
-			      name, value, unit, minimum, maximum);
+	return document_error(loading->document, loading->why, at,
+			      "%s of \"%s\" is %g %s; it must be %g to %g", key, name, value, unit, minimum,
+			      maximum);
 }
 
 /* Where a figure comes from, and the range it has if it is assumed. */
@@ -67,30 +68,32 @@ static int load_provenance(struct loading *loading, const char *place, const cha
 		return document_error(
 		    loading->document, loading->why, place,
 		    origins ? "\"%s\" has more than one of the keys source, assumed and fitted; one must stay"
-			    : "\"%s\" does not say where it comes from; give source: \"...\", or assumed: \"why\" with "
+			    : "\"%s\" does not say where it comes from; give source: \"...\", or assumed: "
+			      "\"why\" with "
 			      "low and high",
 		    name);
 	figure->low = figure->high = figure->value;
 	if (!from->assumed) {
 		if (from->low || from->high)
-			return document_error(loading->document, loading->why, place,
-					      "\"%s\" has a low or high but is not assumed; only assumed figures have a "
-					      "range",
-					      name);
+			return document_error(
+			    loading->document, loading->why, place,
+			    "\"%s\" has a low or high but is not assumed; only assumed figures have a "
+			    "range",
+			    name);
 		figure->provenance = from->source ? PROVENANCE_SOURCED : PROVENANCE_FITTED;
 		figure->text = take(from->source ? &from->source : &from->fitted);
 		return 0;
 	}
 	if (!from->low || !from->high)
-		return document_error(loading->document, loading->why, place,
-				      "\"%s\" is assumed; it must have low and high, the range in which it is plausible",
-				      name);
+		return document_error(
+		    loading->document, loading->why, place,
+		    "\"%s\" is assumed; it must have low and high, the range in which it is plausible", name);
 	figure->low = *from->low;
 	figure->high = *from->high;
 	if (figure->value < figure->low || figure->value > figure->high)
 		return document_error(loading->document, loading->why, place,
-				      "\"%s\" is %g, outside its own range of low %g to high %g", name, figure->value,
-				      figure->low, figure->high);
+				      "\"%s\" is %g, outside its own range of low %g to high %g", name,
+				      figure->value, figure->low, figure->high);
 	figure->provenance = PROVENANCE_ASSUMED;
 	figure->text = take(&from->assumed);
 	return 0;
@@ -102,14 +105,15 @@ static int load_gigahertz(struct loading *loading)
 	const struct {
 		const char *key;
 		double value;
-	} numbers[] = {{"value", loading->file->gigahertz.value},
-		       {"low", loading->file->gigahertz.low ? *loading->file->gigahertz.low : GIGAHERTZ_MIN},
-		       {"high", loading->file->gigahertz.high ? *loading->file->gigahertz.high : GIGAHERTZ_MAX}};
+	} numbers[] = {
+	    {"value", loading->file->gigahertz.value},
+	    {"low", loading->file->gigahertz.low ? *loading->file->gigahertz.low : GIGAHERTZ_MIN},
+	    {"high", loading->file->gigahertz.high ? *loading->file->gigahertz.high : GIGAHERTZ_MAX}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (numbers[i].value < GIGAHERTZ_MIN || numbers[i].value > GIGAHERTZ_MAX)
-			return out_of_range(loading, "gigahertz", numbers[i].key, "gigahertz", numbers[i].value,
-					    GIGAHERTZ_MIN, GIGAHERTZ_MAX, "GHz");
+			return out_of_range(loading, "gigahertz", numbers[i].key, "gigahertz",
+					    numbers[i].value, GIGAHERTZ_MIN, GIGAHERTZ_MAX, "GHz");
 	figure->value = loading->file->gigahertz.value;
 	figure->more_is_better = true;
 	return load_provenance(loading, "gigahertz", "gigahertz", &loading->file->gigahertz, figure);
@@ -126,8 +130,9 @@ static int load_parameter(struct loading *loading, unsigned parameter)
 	snprintf(place, sizeof(place), "parameters.%s", info->name);
 	snprintf(at, sizeof(at), "%s.unit", place);
 	if (!takes_unit(info->unit, from->unit))
-		return document_error(loading->document, loading->why, at, "\"%s\" is in \"%s\"; its unit must be %s",
-				      info->name, from->unit, unit_names(info->unit));
+		return document_error(loading->document, loading->why, at,
+				      "\"%s\" is in \"%s\"; its unit must be %s", info->name, from->unit,
+				      unit_names(info->unit));
 	figure->value = from->value;
 	figure->nanoseconds = !strcmp(from->unit, "ns");
 	figure->more_is_better = info->unit == VSMP_GIGABYTES;
@@ -139,14 +144,15 @@ static int load_parameter(struct loading *loading, unsigned parameter)
 	} numbers[] = {{"value", &from->value}, {"low", from->low}, {"high", from->high}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (numbers[i].value && (*numbers[i].value * scale < info->minimum ||
-					 *numbers[i].value * scale > info->maximum))
+		if (numbers[i].value &&
+		    (*numbers[i].value * scale < info->minimum || *numbers[i].value * scale > info->maximum))
 			return out_of_range(loading, place, numbers[i].key, info->name, *numbers[i].value,
 					    info->minimum / scale, info->maximum / scale, from->unit);
 	if (from->fitted && parameter != VSMP_FAULT_PATH)
-		return document_error(loading->document, loading->why, place,
-				      "\"%s\" may not be fitted; only \"%s\" may, and only to an uncontended figure",
-				      info->name, vsmp_parameter_info[VSMP_FAULT_PATH].name);
+		return document_error(
+		    loading->document, loading->why, place,
+		    "\"%s\" may not be fitted; only \"%s\" may, and only to an uncontended figure",
+		    info->name, vsmp_parameter_info[VSMP_FAULT_PATH].name);
 	return load_provenance(loading, place, info->name, from, figure);
 }
 
@@ -167,10 +173,11 @@ static int load_parameters(struct loading *loading)
 		if (!loading->file->parameter[i])
 			continue;
 		if (of_blades && !blades)
-			return document_error(loading->document, loading->why, place,
-					      "\"%s\" is for a machine with blades; give topology.sockets_per_blade, or "
-					      "leave it out",
-					      info->name);
+			return document_error(
+			    loading->document, loading->why, place,
+			    "\"%s\" is for a machine with blades; give topology.sockets_per_blade, or "
+			    "leave it out",
+			    info->name);
 		error = load_parameter(loading, i);
 		if (error)
 			return error;
@@ -189,16 +196,18 @@ static int load_socket_order(struct loading *loading)
 		return 0;
 	}
 	if (loading->file->topology.socket_order_count != shape->sockets)
-		return document_error(loading->document, loading->why, "topology.socket_order",
-				      "\"socket_order\" has %u items; it must name each of the %u sockets once",
-				      loading->file->topology.socket_order_count, shape->sockets);
+		return document_error(
+		    loading->document, loading->why, "topology.socket_order",
+		    "\"socket_order\" has %u items; it must name each of the %u sockets once",
+		    loading->file->topology.socket_order_count, shape->sockets);
 	for (unsigned i = 0; i < shape->sockets; i++) {
 		uint32_t socket = loading->file->topology.socket_order[i];
 
 		if (socket >= shape->sockets || used[socket])
-			return document_error(loading->document, loading->why, "topology.socket_order",
-					      "\"socket_order\" has %u where it must name each socket, 0 to %u, once",
-					      socket, shape->sockets - 1);
+			return document_error(
+			    loading->document, loading->why, "topology.socket_order",
+			    "\"socket_order\" has %u where it must name each socket, 0 to %u, once", socket,
+			    shape->sockets - 1);
 		used[socket] = true;
 		shape->socket_order[i] = (uint16_t)socket;
 	}
@@ -235,18 +244,19 @@ static int table_hops(struct loading *loading)
 
 	if (rows != shape->sockets)
 		return document_error(loading->document, loading->why, "topology.hops",
-				      "\"hops\" has %zu rows; it must have one for each of the %u sockets", rows,
-				      shape->sockets);
+				      "\"hops\" has %zu rows; it must have one for each of the %u sockets",
+				      rows, shape->sockets);
 	for (unsigned a = 0; a < shape->sockets; a++) {
 		size_t length;
 
 		snprintf(place, sizeof(place), "topology.hops.%u", a);
 		length = document_length(loading->document, place);
 		if (length != shape->sockets)
-			return document_error(loading->document, loading->why, place,
-					      "row %u of \"hops\" has %zu numbers; it must have one for each of the %u "
-					      "sockets",
-					      a, length, shape->sockets);
+			return document_error(
+			    loading->document, loading->why, place,
+			    "row %u of \"hops\" has %zu numbers; it must have one for each of the %u "
+			    "sockets",
+			    a, length, shape->sockets);
 		for (unsigned b = 0; b < shape->sockets; b++) {
 			unsigned hops;
 			int error;
@@ -257,15 +267,17 @@ static int table_hops(struct loading *loading)
 				return error;
 			shape->hops[a][b] = (uint8_t)hops;
 			if ((a == b) != (hops == 0))
-				return document_error(loading->document, loading->why, place,
-						      "\"hops\" says %u from socket %u to socket %u; it must be 0 from a "
-						      "socket to itself and more to any other",
-						      hops, a, b);
+				return document_error(
+				    loading->document, loading->why, place,
+				    "\"hops\" says %u from socket %u to socket %u; it must be 0 from a "
+				    "socket to itself and more to any other",
+				    hops, a, b);
 			if (b < a && shape->hops[b][a] != hops)
-				return document_error(loading->document, loading->why, place,
-						      "\"hops\" says %u from socket %u to socket %u but %u back; both "
-						      "must be the same",
-						      hops, a, b, shape->hops[b][a]);
+				return document_error(
+				    loading->document, loading->why, place,
+				    "\"hops\" says %u from socket %u to socket %u but %u back; both "
+				    "must be the same",
+				    hops, a, b, shape->hops[b][a]);
 		}
 	}
 	return 0;
@@ -280,16 +292,17 @@ static int load_hops(struct loading *loading)
 	bool blades = file->topology.hops_rule && *file->topology.hops_rule == MACHINE_HOPS_BLADES;
 
 	if (table == !!file->topology.hops_rule)
-		return document_error(document, loading->why, table ? "topology.hops_rule" : "topology.hops",
-				      "\"topology\" must have one of \"hops\" (a row for each socket) and \"hops_rule\"");
+		return document_error(
+		    document, loading->why, table ? "topology.hops_rule" : "topology.hops",
+		    "\"topology\" must have one of \"hops\" (a row for each socket) and \"hops_rule\"");
 	if (blades && !file->topology.sockets_per_blade)
 		return document_error(document, loading->why, "topology.hops_rule",
 				      "\"hops_rule: blades\" needs \"sockets_per_blade\"");
 	if (blades != !!file->topology.blades_per_group)
-		return document_error(document, loading->why,
-				      blades ? "topology.hops_rule" : "topology.blades_per_group",
-				      "\"blades_per_group\" (1 or more) goes with \"hops_rule: blades\" and with nothing "
-				      "else");
+		return document_error(
+		    document, loading->why, blades ? "topology.hops_rule" : "topology.blades_per_group",
+		    "\"blades_per_group\" (1 or more) goes with \"hops_rule: blades\" and with nothing "
+		    "else");
 	if (table)
 		return table_hops(loading);
 	if (!blades)
@@ -324,17 +337,19 @@ static int load_topology(struct loading *loading)
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		if (!counts[i].value || counts[i].value > counts[i].most)
 			return document_error(loading->document, loading->why, counts[i].place,
-					      "\"%s\" is %u; it must be 1 to %u", strchr(counts[i].place, '.') + 1,
-					      counts[i].value, counts[i].most);
+					      "\"%s\" is %u; it must be 1 to %u",
+					      strchr(counts[i].place, '.') + 1, counts[i].value,
+					      counts[i].most);
 	shape->sockets = file->topology.sockets;
 	shape->cores_per_socket = file->topology.cores_per_socket;
 	shape->threads_per_core = file->topology.threads_per_core;
 	shape->sockets_per_blade = file->topology.sockets_per_blade;
 	if (vsmp_machine_cpus(shape) > VSMP_CPUS_MAX)
-		return document_error(loading->document, loading->why, "topology.sockets",
-				      "the machine has %u CPUs; sockets x cores_per_socket x threads_per_core must be %u "
-				      "at the most",
-				      vsmp_machine_cpus(shape), VSMP_CPUS_MAX);
+		return document_error(
+		    loading->document, loading->why, "topology.sockets",
+		    "the machine has %u CPUs; sockets x cores_per_socket x threads_per_core must be %u "
+		    "at the most",
+		    vsmp_machine_cpus(shape), VSMP_CPUS_MAX);
 	if (shape->sockets_per_blade && shape->sockets % shape->sockets_per_blade)
 		return document_error(loading->document, loading->why, "topology.sockets_per_blade",
 				      "\"sockets_per_blade\" is %u; it must divide the %u sockets",
@@ -361,8 +376,8 @@ static int load_file(struct loading *loading)
 	base = base ? base + 1 : machine->path;
 	if (strncmp(base, file->name, strlen(file->name)) || strcmp(base + strlen(file->name), ".yaml"))
 		return document_error(loading->document, loading->why, "name",
-				      "the machine is called \"%s\"; its file must be called %s.yaml", file->name,
-				      file->name);
+				      "the machine is called \"%s\"; its file must be called %s.yaml",
+				      file->name, file->name);
 	snprintf(machine->shape.name, sizeof(machine->shape.name), "%s", file->name);
 	machine->title = take(&file->title);
 	error = load_gigahertz(loading);
@@ -445,8 +460,8 @@ void machine_resolve(const struct machine *machine, const struct machine_point *
 		*resolved = machine->shape;
 	resolved->gigahertz = point->value[MACHINE_GIGAHERTZ];
 	for (unsigned i = 0; i < VSMP_PARAMETER_COUNT; i++)
-		resolved->value[i] =
-		    point->value[i] * (machine->figure[i].nanoseconds ? point->value[MACHINE_GIGAHERTZ] : 1.0);
+		resolved->value[i] = point->value[i] *
+				     (machine->figure[i].nanoseconds ? point->value[MACHINE_GIGAHERTZ] : 1.0);
 }
 
 unsigned machine_cpus(const struct machine *machine, const struct vsmp_placement *placement)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in machines/NAME.yaml, word by word, as libcyaml hands it over. lab/machine.c makes a machine of
- * it. A pointer is NULL where the file is silent.
+ * What stands in machines/NAME.yaml, word by word, as libcyaml hands it over. lab/machine.c makes a machine
+ * of it. A pointer is NULL where the file is silent.
  */
 #ifndef LAB_MACHINE_FILE_H
 #define LAB_MACHINE_FILE_H

@@ -106,7 +106,7 @@ void names_suggest(char *text, size_t size, const char *wrong, const char *const
 		return;
 	for (size_t i = 0; i < count && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i	? ", "
+					 i      ? ", "
 					 : near ? " there are: "
 						: "there are: ",
 					 names[i]);

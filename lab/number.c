@@ -15,9 +15,9 @@ struct number number_text(double value)
 		snprintf(number.text, sizeof(number.text), "%.3g", value);
 	else
 		snprintf(number.text, sizeof(number.text), "%.*f",
-			 size >= 99.95	  ? 0
-			 : size >= 9.995  ? 1
-			 : size >= 0.9995 ? 2
+			 size >= 99.95     ? 0
+			 : size >= 9.995   ? 1
+			 : size >= 0.9995  ? 2
 			 : size >= 0.09995 ? 3
 					   : 4,
 			 value);

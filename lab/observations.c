@@ -8,16 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/names.h"
 #include "lab/number.h"
 #include "lab/table.h"
 
 /* What is less than this share of the time is left out of the profile. */
 #define PROFILE_PERCENT_MIN 0.5
 #define CHAIN_PERCENT_MIN   1.0
-#define CHAINS_MAX	    4
-#define CHAIN_BYTES	    1024
-#define LINES_MAX	    20
-#define SITES_MAX	    4
+#define CHAINS_MAX          4
+#define CHAIN_BYTES         1024
+#define LINES_MAX           20
+#define SCOPES_MAX          16
+#define SITES_MAX           4
 
 static double microseconds(const struct study *study, double cycles)
 {
@@ -64,8 +66,8 @@ static void callers_of(const char *path, char *text, size_t size)
 
 		while (end && path[end - 1] != ';')
 			end--;
-		used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? " < " : "", (int)(last - end),
-					 path + end);
+		used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? " < " : "",
+					 (int)(last - end), path + end);
 	}
 }
 
@@ -113,9 +115,10 @@ static int by_self(const void *a, const void *b)
 
 static void show_profile(FILE *out, unsigned width, const struct vsmp_report *report)
 {
-	static const struct table_column columns[] = {{"self (%)", TABLE_RIGHT, 0, 0},
-						      {"total (%)", TABLE_RIGHT, 0, 0},
-						      {"function, and the callers of its own time", TABLE_LEFT, 0, 1}};
+	static const struct table_column columns[] = {
+	    {"self (%)", TABLE_RIGHT, 0, 0},
+	    {"total (%)", TABLE_RIGHT, 0, 0},
+	    {"function, and the callers of its own time", TABLE_LEFT, 0, 1}};
 	struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	struct vsmp_profile_row **rows = calloc(report->profile_count + 1, sizeof(struct vsmp_profile_row *));
 
@@ -125,7 +128,8 @@ static void show_profile(FILE *out, unsigned width, const struct vsmp_report *re
 		rows[i] = &report->profile[i];
 	qsort(rows, report->profile_count, sizeof(struct vsmp_profile_row *), by_self);
 	for (size_t i = 0; i < report->profile_count; i++) {
-		if (rows[i]->self_percent < PROFILE_PERCENT_MIN && rows[i]->total_percent < PROFILE_PERCENT_MIN)
+		if (rows[i]->self_percent < PROFILE_PERCENT_MIN &&
+		    rows[i]->total_percent < PROFILE_PERCENT_MIN)
 			continue;
 		table_cell(table, "%s", number_percent(rows[i]->self_percent).text);
 		table_cell(table, "%s", number_percent(rows[i]->total_percent).text);
@@ -152,12 +156,12 @@ static void time_columns(struct table *table, const struct study *study, uint64_
 static void show_locks(FILE *out, unsigned width, const struct study *study, const struct vsmp_report *report)
 {
 	static const struct table_column columns[] = {
-	    {"class name", TABLE_LEFT, 0, 0},	    {"con-bounces", TABLE_RIGHT, 4, 0},
-	    {"contentions", TABLE_RIGHT, 0, 0},	    {"waittime-min", TABLE_RIGHT, 9, 0},
-	    {"waittime-max", TABLE_RIGHT, 7, 0},    {"waittime-total", TABLE_RIGHT, 2, 0},
-	    {"waittime-avg", TABLE_RIGHT, 0, 0},    {"acq-bounces", TABLE_RIGHT, 3, 0},
-	    {"acquisitions", TABLE_RIGHT, 0, 0},    {"holdtime-min", TABLE_RIGHT, 8, 0},
-	    {"holdtime-max", TABLE_RIGHT, 6, 0},    {"holdtime-total", TABLE_RIGHT, 5, 0},
+	    {"class name", TABLE_LEFT, 0, 0},    {"con-bounces", TABLE_RIGHT, 4, 0},
+	    {"contentions", TABLE_RIGHT, 0, 0},  {"waittime-min", TABLE_RIGHT, 9, 0},
+	    {"waittime-max", TABLE_RIGHT, 7, 0}, {"waittime-total", TABLE_RIGHT, 2, 0},
+	    {"waittime-avg", TABLE_RIGHT, 0, 0}, {"acq-bounces", TABLE_RIGHT, 3, 0},
+	    {"acquisitions", TABLE_RIGHT, 0, 0}, {"holdtime-min", TABLE_RIGHT, 8, 0},
+	    {"holdtime-max", TABLE_RIGHT, 6, 0}, {"holdtime-total", TABLE_RIGHT, 5, 0},
 	    {"holdtime-avg", TABLE_RIGHT, 0, 0},
 	};
 	struct table *table;
@@ -173,12 +177,12 @@ static void show_locks(FILE *out, unsigned width, const struct study *study, con
 		table_cell(table, "%s%s", lock->name, lock->shared ? "-R" : "");
 		table_cell(table, "%llu", (unsigned long long)lock->contended_bounces);
 		table_cell(table, "%llu", (unsigned long long)lock->contentions);
-		time_columns(table, study, lock->wait_min_cycles, lock->wait_max_cycles, lock->wait_total_cycles,
-			     lock->contentions);
+		time_columns(table, study, lock->wait_min_cycles, lock->wait_max_cycles,
+			     lock->wait_total_cycles, lock->contentions);
 		table_cell(table, "%llu", (unsigned long long)lock->acquisition_bounces);
 		table_cell(table, "%llu", (unsigned long long)lock->acquisitions);
-		time_columns(table, study, lock->hold_min_cycles, lock->hold_max_cycles, lock->hold_total_cycles,
-			     lock->acquisitions);
+		time_columns(table, study, lock->hold_min_cycles, lock->hold_max_cycles,
+			     lock->hold_total_cycles, lock->acquisitions);
 	}
 	fprintf(out, "Locks, times in microseconds\n");
 	table_print(table, out, width);
@@ -194,9 +198,12 @@ static void show_locks(FILE *out, unsigned width, const struct study *study, con
 static void show_lines(FILE *out, unsigned width, const struct study *study, const struct vsmp_report *report)
 {
 	static const struct table_column columns[] = {
-	    {"transfers/op", TABLE_RIGHT, 0, 0}, {"lines", TABLE_RIGHT, 2, 0},
-	    {"invalidations", TABLE_RIGHT, 4, 0}, {"wait/transfer (us)", TABLE_RIGHT, 3, 0},
-	    {"readers", TABLE_RIGHT, 1, 0},	 {"writers", TABLE_RIGHT, 1, 0},
+	    {"transfers/op", TABLE_RIGHT, 0, 0},
+	    {"lines", TABLE_RIGHT, 2, 0},
+	    {"invalidations", TABLE_RIGHT, 4, 0},
+	    {"wait/transfer (us)", TABLE_RIGHT, 3, 0},
+	    {"readers", TABLE_RIGHT, 1, 0},
+	    {"writers", TABLE_RIGHT, 1, 0},
 	    {"what is there, and from where it is used", TABLE_LEFT, 0, 1},
 	};
 	double operations = report->operations ? (double)report->operations : 1;
@@ -214,18 +221,19 @@ static void show_lines(FILE *out, unsigned width, const struct study *study, con
 		table_cell(table, "%llu", (unsigned long long)line->lines);
 		table_cell(table, "%llu", (unsigned long long)line->invalidations);
 		table_cell(table, "%s",
-			   line->transfers
-			       ? number_text(microseconds(study, (double)line->wait_cycles / (double)line->transfers))
-				     .text
-			       : "0");
+			   line->transfers ? number_text(microseconds(study, (double)line->wait_cycles /
+										 (double)line->transfers))
+						 .text
+					   : "0");
 		table_cell(table, "%u", line->readers);
 		table_cell(table, "%u", line->writers);
 		table_cell(table, "%s", line->name);
 		for (size_t j = 0; j < line->site_count && j < SITES_MAX; j++)
 			table_under(table, "  %s %% %s in %s",
-				    number_percent(line->transfers ? 100.0 * (double)line->sites[j].transfers /
-									  (double)line->transfers
-								    : 0)
+				    number_percent(line->transfers
+						       ? 100.0 * (double)line->sites[j].transfers /
+							     (double)line->transfers
+						       : 0)
 					.text,
 				    line->sites[j].writes ? "writes" : "reads", line->sites[j].symbol);
 	}
@@ -234,6 +242,46 @@ static void show_lines(FILE *out, unsigned width, const struct study *study, con
 	table_free(table);
 	if (report->line_count > LINES_MAX)
 		fprintf(out, "(and %zu more)\n", report->line_count - LINES_MAX);
+}
+
+/* How many lines each two operations meet on. */
+static void show_matrix(FILE *out, unsigned width, const struct vsmp_report *report)
+{
+	struct table_column columns[SCOPES_MAX + 1] = {{"lines", TABLE_LEFT, 0, 0}};
+	struct names scopes = {0};
+	struct table *table;
+
+	for (size_t i = 0; i < report->conflict_count; i++)
+		if (names_add(&scopes, report->conflicts[i].scope) ||
+		    names_add(&scopes, report->conflicts[i].other_scope))
+			abort();
+	names_sort(&scopes);
+	if (scopes.count > 1 && scopes.count <= SCOPES_MAX) {
+		for (size_t i = 0; i < scopes.count; i++)
+			columns[i + 1] = (struct table_column){scopes.name[i], TABLE_RIGHT, 0, 0};
+		table = table_create(columns, scopes.count + 1);
+		for (size_t i = 0; i < scopes.count; i++) {
+			table_cell(table, "%s", scopes.name[i]);
+			for (size_t j = 0; j < scopes.count; j++) {
+				uint64_t lines = 0;
+
+				for (size_t k = 0; k < report->conflict_count; k++) {
+					const struct vsmp_conflict_row *conflict = &report->conflicts[k];
+
+					if ((!strcmp(conflict->scope, scopes.name[i]) &&
+					     !strcmp(conflict->other_scope, scopes.name[j])) ||
+					    (!strcmp(conflict->scope, scopes.name[j]) &&
+					     !strcmp(conflict->other_scope, scopes.name[i])))
+						lines += conflict->lines;
+				}
+				table_cell(table, "%llu", (unsigned long long)lines);
+			}
+		}
+		table_print(table, out, width);
+		table_free(table);
+		fputc('\n', out);
+	}
+	names_free(&scopes);
 }
 
 static void show_conflicts(FILE *out, unsigned width, const struct vsmp_report *report)
@@ -261,6 +309,7 @@ static void show_conflicts(FILE *out, unsigned width, const struct vsmp_report *
 		table_cell(table, "%s", conflict->name);
 	}
 	fprintf(out, "Conflicts between operations\n");
+	show_matrix(out, width, report);
 	table_print(table, out, width);
 	table_free(table);
 }

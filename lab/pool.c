@@ -27,9 +27,9 @@ struct child {
 struct running {
 	const struct pool *pool;
 	struct child children[PARALLEL_MAX];
-	unsigned count;     /* of children that live */
-	size_t next, done;  /* jobs */
-	int error;          /* of the failed job with the lowest number */
+	unsigned count;    /* of children that live */
+	size_t next, done; /* jobs */
+	int error;         /* of the failed job with the lowest number */
 	size_t failed_job;
 	struct message *why;
 	char *details;
@@ -160,8 +160,8 @@ static void finish(struct running *running, struct child *child)
 	running->done++;
 	pool->describe(child->job, pool->argument, what, sizeof(what));
 	if (WIFSIGNALED(status)) {
-		error = message_set(&why, -EIO, "%s: the process that ran it was ended by signal %d (%s)", what,
-				    WTERMSIG(status), strsignal(WTERMSIG(status)));
+		error = message_set(&why, -EIO, "%s: the process that ran it was ended by signal %d (%s)",
+				    what, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	} else if (WEXITSTATUS(status)) {
 		error = message_set(&why, -EIO, "%s: the process that ran it ended with status %d", what,
 				    WEXITSTATUS(status));
@@ -172,7 +172,8 @@ static void finish(struct running *running, struct child *child)
 		if (child->received.failed)
 			error = message_set(&why, -EIO, "%s: its result did not arrive", what);
 		else if (error)
-			message_set(&why, error, "%s: %.*s", what, (int)(MESSAGE_BYTES - sizeof(what) - 3), said.text);
+			message_set(&why, error, "%s: %.*s", what, (int)(MESSAGE_BYTES - sizeof(what) - 3),
+				    said.text);
 		else
 			pool->take(child->job, pool->argument, &child->received);
 		if (!error && child->received.failed)

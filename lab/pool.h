@@ -15,10 +15,12 @@ struct pool {
 	void *argument;    /* for the functions */
 
 	/*
-	 * Does a job, in its own process, and writes the result. Returns 0 or a negative errno with a message.
-	 * `details` may be set to text of many lines that explains a failure; it must outlive the call.
+	 * Does a job, in its own process, and writes the result. Returns 0 or a negative errno with a
+	 * message. `details` may be set to text of many lines that explains a failure; it must outlive the
+	 * call.
 	 */
-	int (*work)(size_t job, void *argument, struct wire *result, struct message *why, const char **details);
+	int (*work)(size_t job, void *argument, struct wire *result, struct message *why,
+		    const char **details);
 	/* Reads the result, in our process. Called in any order of jobs. */
 	void (*take)(size_t job, void *argument, struct wire *result);
 	/* Writes what a job is, for messages: "variant lock on 256 CPUs". */

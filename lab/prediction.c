@@ -83,8 +83,8 @@ static int collect(struct prediction *prediction, const struct study_plan *plan,
 		spread(prediction, seconds);
 	for (size_t point = 0; point < prediction->points; point++) {
 		for (size_t i = 0; i < plan->case_count; i++)
-			seconds[i] = run_extrapolated_seconds(plan->experiment,
-							      &swept[point * plan->case_count + i]);
+			seconds[i] =
+			    run_extrapolated_seconds(plan->experiment, &swept[point * plan->case_count + i]);
 		spread(prediction, seconds);
 	}
 	free(seconds);
@@ -119,8 +119,8 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 	for (size_t i = 0; i < own; i++)
 		requests[i] = study_request(plan, &prediction->study.point, i);
 	for (size_t i = own; i < count; i++)
-		requests[i] = sweep_request(plan, &points[(i - own) / plan->case_count],
-					    (i - own) % plan->case_count);
+		requests[i] =
+		    sweep_request(plan, &points[(i - own) / plan->case_count], (i - own) % plan->case_count);
 	error = run_all(requests, count, results, progress, why);
 	if (!error && collect(prediction, plan, results, results + own))
 		error = message_set(why, -ENOMEM, "out of memory");

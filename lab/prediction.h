@@ -26,8 +26,8 @@ struct prediction {
 };
 
 /*
- * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations. The range of
- * a case spans these and the plan's own result. Returns 0, or a negative errno as run_all() does.
+ * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations. The range
+ * of a case spans these and the plan's own result. Returns 0, or a negative errno as run_all() does.
  * prediction_free() frees what it holds, also after an error. The plan's cases must outlive it.
  */
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,

@@ -36,8 +36,8 @@ static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_IGNORE("cpus", CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_IGNORE("operations", CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_IGNORE("variants", CYAML_FLAG_OPTIONAL),
-    CYAML_FIELD_SEQUENCE("published", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published_list, published,
-			 &published_entry, 0, 256),
+    CYAML_FIELD_SEQUENCE("published", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published_list,
+			 published, &published_entry, 0, 256),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value schema = {
@@ -54,22 +54,24 @@ static int check_one(struct document *document, const struct experiment *experim
 	if (!experiment_variant(experiment, published->variant, &wrong))
 		return document_error(document, why, place, "%s", wrong.text);
 	for (uint32_t i = 0; i < index; i++)
-		if (published_find(list, published->variant, published->cpus, published->quantity) != published)
+		if (published_find(list, published->variant, published->cpus, published->quantity) !=
+		    published)
 			return document_error(document, why, place,
 					      "a second figure for \"%s\" on %u CPUs; one of the two must go",
 					      published->variant, published->cpus);
 	snprintf(place, sizeof(place), "published.%u.cpus", index);
 	if (!published->cpus || published->cpus > VSMP_CPUS_MAX)
-		return document_error(document, why, place, "\"cpus\" is %u; it must be 1 to %u", published->cpus,
-				      VSMP_CPUS_MAX);
+		return document_error(document, why, place, "\"cpus\" is %u; it must be 1 to %u",
+				      published->cpus, VSMP_CPUS_MAX);
 	snprintf(place, sizeof(place), "published.%u.value", index);
 	if (published->value <= 0)
 		return document_error(document, why, place, "\"value\" is %g; it must be more than 0",
 				      published->value);
 	snprintf(place, sizeof(place), "published.%u.unit", index);
 	if (strcmp(published->unit, units[published->quantity]))
-		return document_error(document, why, place, "\"unit\" is \"%s\"; %s must be in %s", published->unit,
-				      published_quantity_name(published->quantity), units[published->quantity]);
+		return document_error(document, why, place, "\"unit\" is \"%s\"; %s must be in %s",
+				      published->unit, published_quantity_name(published->quantity),
+				      units[published->quantity]);
 	return 0;
 }
 

@@ -7,7 +7,8 @@
 #include "lab/number.h"
 #include "lab/table.h"
 
-const struct published_list *report_comparable(const struct study *study, const struct published_list *published)
+const struct published_list *report_comparable(const struct study *study,
+					       const struct published_list *published)
 {
 	const struct study_plan *plan = &study->plan;
 
@@ -25,40 +26,40 @@ static void heading(FILE *out, unsigned width, const struct study *study)
 	table_text(out, width, "", "%s: %s", experiment->name, experiment->title);
 	table_text(out, width, "  ", "after %s", experiment->source);
 	if (simulated)
-		table_text(out, width, "  ", "machine %s (%s), engine %s, seed %llu", plan->machine->shape.name,
-			   plan->machine->title, plan->engine->name, (unsigned long long)plan->seed);
+		table_text(out, width, "  ", "machine %s (%s), engine %s, seed %llu",
+			   plan->machine->shape.name, plan->machine->title, plan->engine->name,
+			   (unsigned long long)plan->seed);
 	else
 		table_text(out, width, "  ", "this computer, engine %s, seed %llu", plan->engine->name,
 			   (unsigned long long)plan->seed);
 	if (plan->operations < experiment->operations.published)
 		table_text(out, width, "  ",
-			   "Each CPU %s %llu operations of the %llu that were published; times are extrapolated to all "
+			   "Each CPU %s %llu operations of the %llu that were published; times are "
+			   "extrapolated to all "
 			   "of them.",
 			   simulated ? "simulated" : "did", (unsigned long long)plan->operations,
 			   (unsigned long long)experiment->operations.published);
 	fputc('\n', out);
 }
 
-void report_study(FILE *out, unsigned width, const struct study *study, const struct published_list *published)
+void report_study(FILE *out, unsigned width, const struct study *study,
+		  const struct published_list *published)
 {
 	static const struct table_column all[] = {
-	    {"variant", TABLE_LEFT, 0, 0},
-	    {"CPUs", TABLE_RIGHT, 0, 0},
-	    {"time/op (ns)", TABLE_RIGHT, 0, 0},
-	    {"all CPUs (ops/s)", TABLE_RIGHT, 2, 0},
-	    {"time (s)", TABLE_RIGHT, 0, 0},
-	    {"published (s)", TABLE_RIGHT, 0, 0},
-	    {"ratio", TABLE_RIGHT, 1, 0},
-	    {"transfers/op", TABLE_RIGHT, 3, 0},
+	    {"variant", TABLE_LEFT, 0, 0},       {"CPUs", TABLE_RIGHT, 0, 0},
+	    {"time/op (ns)", TABLE_RIGHT, 0, 0}, {"machine (ops/s)", TABLE_RIGHT, 2, 0},
+	    {"time (s)", TABLE_RIGHT, 0, 0},     {"published (s)", TABLE_RIGHT, 0, 0},
+	    {"ratio", TABLE_RIGHT, 1, 0},        {"transfers/op", TABLE_RIGHT, 3, 0},
 	};
 	static const struct table_column here[] = {
-	    {"variant", TABLE_LEFT, 0, 0},	  {"CPUs", TABLE_RIGHT, 0, 0},
-	    {"time/op (ns)", TABLE_RIGHT, 0, 0},  {"all CPUs (ops/s)", TABLE_RIGHT, 2, 0},
-	    {"time (s)", TABLE_RIGHT, 0, 0},	  {"fastest/op (ns)", TABLE_RIGHT, 3, 0},
+	    {"variant", TABLE_LEFT, 0, 0},          {"CPUs", TABLE_RIGHT, 0, 0},
+	    {"time/op (ns)", TABLE_RIGHT, 0, 0},    {"machine (ops/s)", TABLE_RIGHT, 2, 0},
+	    {"time (s)", TABLE_RIGHT, 0, 0},        {"fastest/op (ns)", TABLE_RIGHT, 3, 0},
 	    {"slowest/op (ns)", TABLE_RIGHT, 3, 0},
 	};
 	bool simulated = study->plan.machine != NULL;
-	struct table *table = simulated ? table_create(all, ARRAY_SIZE(all)) : table_create(here, ARRAY_SIZE(here));
+	struct table *table =
+	    simulated ? table_create(all, ARRAY_SIZE(all)) : table_create(here, ARRAY_SIZE(here));
 
 	heading(out, width, study);
 	for (size_t i = 0; i < study->plan.case_count; i++) {
@@ -103,7 +104,8 @@ static void prediction_row(struct table *table, const char *variant, const char 
 	table_cell(table, "%s", number_text(ours / published).text);
 	table_cell(table, "%s", kind);
 	if (range->count)
-		table_cell(table, "%s to %s%s", number_text(range->low).text, number_text(range->high).text, unit);
+		table_cell(table, "%s to %s%s", number_text(range->low).text, number_text(range->high).text,
+			   unit);
 	else
 		table_cell(table, "-");
 }
@@ -112,9 +114,12 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 		       const struct published_list *published)
 {
 	static const struct table_column columns[] = {
-	    {"variant", TABLE_LEFT, 0, 0},	{"CPUs", TABLE_RIGHT, 0, 0},
-	    {"published", TABLE_RIGHT, 0, 0},	{"ours", TABLE_RIGHT, 0, 0},
-	    {"ours/published", TABLE_RIGHT, 2, 0}, {"kind", TABLE_LEFT, 3, 0},
+	    {"variant", TABLE_LEFT, 0, 0},
+	    {"CPUs", TABLE_RIGHT, 0, 0},
+	    {"published", TABLE_RIGHT, 0, 0},
+	    {"ours", TABLE_RIGHT, 0, 0},
+	    {"ours/published", TABLE_RIGHT, 2, 0},
+	    {"kind", TABLE_LEFT, 3, 0},
 	    {"range over assumptions", TABLE_RIGHT, 1, 0},
 	};
 	const struct study *study = &prediction->study;
@@ -135,7 +140,8 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 	for (size_t i = 0; i < prediction->growth_count; i++) {
 		const struct prediction_growth *growth = &prediction->growth[i];
 		const char *variant = growth->variant->name;
-		unsigned few = study->plan.cases[growth->from].cpus, many = study->plan.cases[growth->to].cpus;
+		unsigned few = study->plan.cases[growth->from].cpus,
+			 many = study->plan.cases[growth->to].cpus;
 		const struct published *from = published_find(published, variant, few, PUBLISHED_SECONDS);
 		const struct published *to = published_find(published, variant, many, PUBLISHED_SECONDS);
 		char cpus[32];
@@ -150,8 +156,10 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 	fputc('\n', out);
 	if (prediction->points)
 		table_text(out, width, "",
-			   "The range spans %zu more runs of each case, over the plausible ranges of what is assumed about "
-			   "the machine: one figure at a time, and all together. \"fitted\": a figure of the machine was "
+			   "The range spans %zu more runs of each case, over the plausible ranges of what is "
+			   "assumed about "
+			   "the machine: one figure at a time, and all together. \"fitted\": a figure of the "
+			   "machine was "
 			   "chosen so that this one comes out; \"predicted\": nothing was.",
 			   prediction->points);
 }
@@ -170,7 +178,8 @@ static void list_figures(FILE *out, unsigned width, const struct machine *machin
 		count++;
 	}
 	if (count)
-		table_text(out, width, "  ", "%u %s%s%s", count, what, provenance == PROVENANCE_SOURCED ? "" : ": ",
+		table_text(out, width, "  ", "%u %s%s%s", count, what,
+			   provenance == PROVENANCE_SOURCED ? "" : ": ",
 			   provenance == PROVENANCE_SOURCED ? "" : names);
 }
 

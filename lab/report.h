@@ -13,7 +13,8 @@
 #include "lab/study.h"
 
 /* One line for each case. */
-void report_study(FILE *out, unsigned width, const struct study *study, const struct published_list *published);
+void report_study(FILE *out, unsigned width, const struct study *study,
+		  const struct published_list *published);
 
 /* What was observed in each case: profile, locks, lines and conflicts, as far as the plan asks for them. */
 void report_observations(FILE *out, unsigned width, const struct study *study);

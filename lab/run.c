@@ -15,8 +15,8 @@ struct batch {
 };
 
 static int configure(const struct run_request *request, const struct workload *workload,
-		     const struct workload_size *size, struct vsmp_machine *machine, struct engine_config *config,
-		     struct message *why)
+		     const struct workload_size *size, struct vsmp_machine *machine,
+		     struct engine_config *config, struct message *why)
 {
 	*config = (struct engine_config){
 	    .cpus = request->cpus,
@@ -68,7 +68,8 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	if (error)
 		return message_set(why, error, "the report cannot be made: %s", strerror(-error));
 	if (!(got.timing.cpu_seconds_per_operation > 0))
-		return message_set(why, -EIO, "the measured time of an operation is %g s; it must be more than 0",
+		return message_set(why, -EIO,
+				   "the measured time of an operation is %g s; it must be more than 0",
 				   got.timing.cpu_seconds_per_operation);
 	wire_bytes(result, &got.timing, sizeof(got.timing));
 	wire_report(result, &got.report);
@@ -88,7 +89,8 @@ static void describe(size_t job, void *argument, char *text, size_t size)
 	const struct run_request *request = &((struct batch *)argument)->requests[job];
 
 	snprintf(text, size, "%s, variant %s, %u CPUs, engine %s, seed %llu", request->experiment->name,
-		 request->variant->name, request->cpus, request->engine->name, (unsigned long long)request->seed);
+		 request->variant->name, request->cpus, request->engine->name,
+		 (unsigned long long)request->seed);
 }
 
 int run_all(const struct run_request *requests, size_t count, struct run_result *results,

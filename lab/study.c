@@ -12,7 +12,8 @@ size_t study_run_count(const struct study_plan *plan)
 	return plan->case_count * plan->repetitions;
 }
 
-struct run_request study_request(const struct study_plan *plan, const struct machine_point *point, size_t index)
+struct run_request study_request(const struct study_plan *plan, const struct machine_point *point,
+				 size_t index)
 {
 	const struct study_case *what = &plan->cases[index / plan->repetitions];
 	unsigned repetition = (unsigned)(index % plan->repetitions);
@@ -56,14 +57,13 @@ int study_collect(struct study *study, const struct study_plan *plan, struct run
 			row->samples_ns[j] = 1e9 * of_case[j].timing.cpu_seconds_per_operation;
 		row->ns_per_operation = statistics_median(row->samples_ns, plan->repetitions);
 		row->operations_per_second = 1e9 * row->what.cpus / row->ns_per_operation;
-		row->seconds =
-		    1e-9 * row->ns_per_operation * (double)plan->experiment->operations.published;
+		row->seconds = 1e-9 * row->ns_per_operation * (double)plan->experiment->operations.published;
 	}
 	return 0;
 }
 
-int study_run(struct study *study, const struct study_plan *plan,
-	      void (*progress)(size_t done, size_t count), struct message *why)
+int study_run(struct study *study, const struct study_plan *plan, void (*progress)(size_t done, size_t count),
+	      struct message *why)
 {
 	size_t count = study_run_count(plan);
 	struct run_request *requests = calloc(count, sizeof(*requests));

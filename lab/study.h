@@ -46,8 +46,8 @@ struct study {
  * Runs all cases. Returns 0, or a negative errno as run_all() does. study_free() frees what it holds, also
  * after an error. The plan's cases must outlive the study.
  */
-int study_run(struct study *study, const struct study_plan *plan,
-	      void (*progress)(size_t done, size_t count), struct message *why);
+int study_run(struct study *study, const struct study_plan *plan, void (*progress)(size_t done, size_t count),
+	      struct message *why);
 void study_free(struct study *study);
 
 /* How many runs a plan takes, and the request for run number `index`; the point must outlive the requests. */

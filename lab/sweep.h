@@ -15,8 +15,8 @@ struct sweep_point {
 
 /*
  * Makes the list of points: each assumed figure at its low and at its high, all others as the file says; all
- * assumed figures at the end that worsens contention, and all at the other; and, when the home is assumed too,
- * the other home with the file's figures and with either of these two. Empty when nothing is assumed.
+ * assumed figures at the end that worsens contention, and all at the other; and, when the home is assumed
+ * too, the other home with the file's figures and with either of these two. Empty when nothing is assumed.
  * Returns the number of points; the caller frees *points. -ENOMEM when out of memory.
  */
 long sweep_points(const struct machine *machine, struct sweep_point **points);

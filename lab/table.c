@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP	 2  /* columns between two */
-#define WRAP_MIN 24 /* the column that wraps is not made narrower than this */
+#define GAP         2  /* columns between two */
+#define WRAP_MIN    24 /* the column that wraps is not made narrower than this */
 #define COLUMNS_MAX 24
+#define TEXT_WIDTH  100 /* of paragraphs, where there is no bound */
 
 struct table {
 	const struct table_column *columns;
@@ -86,10 +87,27 @@ static size_t total(const struct table *table, const struct layout *layout)
 	return sum;
 }
 
-static void natural(const struct table *table, struct layout *layout)
+static size_t longest_word(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (length > longest)
+			longest = length;
+		text += length + (text[length] == ' ');
+	}
+	return longest;
+}
+
+/* As wide as what is in each column; with `broken`, headers may take several lines. */
+static void natural(const struct table *table, struct layout *layout, bool broken)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		layout->width[i] = strlen(table->columns[i].header);
+		const char *header = table->columns[i].header;
+
+		layout->width[i] = broken ? longest_word(header) : strlen(header);
 		for (size_t cell = i; cell < table->used; cell += table->count)
 			if (strlen(table->cells[cell]) > layout->width[i])
 				layout->width[i] = strlen(table->cells[cell]);
@@ -98,7 +116,9 @@ static void natural(const struct table *table, struct layout *layout)
 
 static void fit(const struct table *table, struct layout *layout, size_t width)
 {
-	natural(table, layout);
+	natural(table, layout, false);
+	if (width && total(table, layout) > width)
+		natural(table, layout, true);
 	while (width && total(table, layout) > width) {
 		size_t over = total(table, layout) - width;
 		size_t drop = table->count;
@@ -123,7 +143,8 @@ static void fit(const struct table *table, struct layout *layout, size_t width)
 	}
 }
 
-/* Returns how much of `text` goes on one line of `width`: up to a space, or all that fits. */
+/* Returns how much of `text` goes on one line of `width`: up to a space, behind a mark between the parts of a
+ * name, or all that fits. */
 static size_t line_length(const char *text, size_t width)
 {
 	size_t length = strlen(text), at;
@@ -131,13 +152,20 @@ static size_t line_length(const char *text, size_t width)
 	if (!width || length <= width)
 		return length;
 	for (at = width; at > 0; at--)
-		if (text[at] == ' ')
+		if (text[at] == ' ' && text[at - 1] != ' ')
+			return at;
+	for (at = width; at > width / 2; at--)
+		if (strchr(".+/,", text[at - 1]))
 			return at;
 	return width;
 }
 
-/* Prints the next line of each cell of a row; false when all cells had come to their end. */
-static bool print_line(const struct table *table, const struct layout *layout, const char **rest, FILE *out)
+/*
+ * Prints the next line of each cell of a row, where rest[i] is what is left of cell i and hang[i] how far its
+ * further lines are indented. False when all cells had come to their end.
+ */
+static bool print_line(const struct table *table, const struct layout *layout, const char **rest,
+		       const size_t *hang, FILE *out)
 {
 	size_t pending = 0; /* spaces not yet printed, so that no line ends in any */
 	bool any = false, first = true;
@@ -151,24 +179,40 @@ static bool print_line(const struct table *table, const struct layout *layout, c
 
 		if (!width)
 			continue;
-		length = line_length(rest[i], width);
+		length = line_length(rest[i], width - hang[i]);
 		if (!first)
 			pending += GAP;
 		first = false;
 		if (table->columns[i].align == TABLE_RIGHT)
 			pending += width - length;
 		if (length) {
-			fprintf(out, "%*s%.*s", (int)pending, "", (int)length, rest[i]);
+			fprintf(out, "%*s%.*s", (int)(pending + hang[i]), "", (int)length, rest[i]);
 			pending = 0;
 		}
 		if (table->columns[i].align == TABLE_LEFT)
-			pending += width - length;
+			pending += length ? width - hang[i] - length : width;
 		rest[i] += length;
 		while (*rest[i] == ' ')
 			rest[i]++;
 	}
 	fputc('\n', out);
 	return true;
+}
+
+/* Prints the lines of one row; what is indented at its start goes on indented further. */
+static void print_row(const struct table *table, const struct layout *layout, const char **rest, FILE *out)
+{
+	size_t hang[COLUMNS_MAX] = {0}, later[COLUMNS_MAX] = {0};
+
+	for (size_t i = 0; i < table->count; i++) {
+		size_t spaces = strspn(rest[i], " ");
+
+		if (spaces && table->columns[i].wrap && spaces + 2 < layout->width[i] / 2)
+			later[i] = spaces + 2;
+	}
+	if (print_line(table, layout, rest, hang, out))
+		while (print_line(table, layout, rest, later, out))
+			continue;
 }
 
 void table_print(const struct table *table, FILE *out, unsigned width)
@@ -184,13 +228,11 @@ void table_print(const struct table *table, FILE *out, unsigned width)
 			snprintf(left_out + strlen(left_out), sizeof(left_out) - strlen(left_out), "%s%s",
 				 *left_out ? ", " : "", rest[i]);
 	}
-	while (print_line(table, &layout, rest, out))
-		continue;
+	print_row(table, &layout, rest, out);
 	for (size_t row = 0; row + table->count <= table->used; row += table->count) {
 		for (size_t i = 0; i < table->count; i++)
 			rest[i] = table->cells[row + i];
-		while (print_line(table, &layout, rest, out))
-			continue;
+		print_row(table, &layout, rest, out);
 	}
 	if (*left_out)
 		table_text(out, width, "", "(no room for: %s)", left_out);
@@ -198,7 +240,8 @@ void table_print(const struct table *table, FILE *out, unsigned width)
 
 void table_text(FILE *out, unsigned width, const char *indent, const char *format, ...)
 {
-	size_t room = width > strlen(indent) + 10 ? width - strlen(indent) : width ? 10 : 0;
+	size_t columns = width ? width : TEXT_WIDTH;
+	size_t room = columns > strlen(indent) + 10 ? columns - strlen(indent) : 10;
 	va_list arguments;
 	const char *at;
 	char *text;

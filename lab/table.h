@@ -36,7 +36,7 @@ void table_under(struct table *table, const char *format, ...) PRINTF_LIKE(2, 3)
  * left out are named under it. */
 void table_print(const struct table *table, FILE *out, unsigned width);
 
-/* Prints a paragraph, broken at spaces to `width` (0: not at all), each line after `indent`. */
+/* Prints a paragraph, broken at spaces to `width` (0: 100), each line after `indent`. */
 void table_text(FILE *out, unsigned width, const char *indent, const char *format, ...) PRINTF_LIKE(4, 5);
 
 #endif

@@ -89,7 +89,8 @@ static void profile_row(struct wire *wire, void *row)
 	struct vsmp_profile_row *profile = row;
 
 	wire_string(wire, &profile->symbol);
-	profile->callers = wire_rows(wire, profile->callers, &profile->caller_count, sizeof(*profile->callers), caller_row);
+	profile->callers =
+	    wire_rows(wire, profile->callers, &profile->caller_count, sizeof(*profile->callers), caller_row);
 }
 
 static void stack_row(struct wire *wire, void *row)
@@ -137,12 +138,14 @@ void wire_report(struct wire *wire, struct vsmp_report *report)
 	wire_bytes(wire, &report->operations, sizeof(report->operations));
 	wire_bytes(wire, &report->transfers, sizeof(report->transfers));
 	wire_bytes(wire, &report->accesses, sizeof(report->accesses));
-	report->profile = wire_rows(wire, report->profile, &report->profile_count, sizeof(*report->profile), profile_row);
-	report->stacks = wire_rows(wire, report->stacks, &report->stack_count, sizeof(*report->stacks), stack_row);
+	report->profile =
+	    wire_rows(wire, report->profile, &report->profile_count, sizeof(*report->profile), profile_row);
+	report->stacks =
+	    wire_rows(wire, report->stacks, &report->stack_count, sizeof(*report->stacks), stack_row);
 	report->locks = wire_rows(wire, report->locks, &report->lock_count, sizeof(*report->locks), lock_row);
 	report->lines = wire_rows(wire, report->lines, &report->line_count, sizeof(*report->lines), line_row);
-	report->conflicts = wire_rows(wire, report->conflicts, &report->conflict_count, sizeof(*report->conflicts),
-		  conflict_row);
+	report->conflicts = wire_rows(wire, report->conflicts, &report->conflict_count,
+				      sizeof(*report->conflicts), conflict_row);
 }
 
 void wire_report_free(struct vsmp_report *report)

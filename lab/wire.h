@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a run's result comes from the process that ran it to ours: the same functions write it there and read it
- * here, in the same order, so that the two cannot differ. Both ends are the same program.
+ * How a run's result comes from the process that ran it to ours: the same functions write it there and read
+ * it here, in the same order, so that the two cannot differ. Both ends are the same program.
  */
 #ifndef LAB_WIRE_H
 #define LAB_WIRE_H

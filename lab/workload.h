@@ -17,10 +17,10 @@ struct workload_size {
 
 struct workload {
 	const char *name;
-	const char *operation;  /* what one operation is, for tables: "insertion" */
-	bool structure_only;    /* never looks into pages */
+	const char *operation; /* what one operation is, for tables: "insertion" */
+	bool structure_only;   /* never looks into pages */
 
-	/* How much RAM the system must have. */
+	/* How much RAM its mappings are of. */
 	uint64_t (*memory_bytes)(const struct workload_size *size);
 
 	/* Returns NULL, or why `engine` cannot do it. */
@@ -30,8 +30,8 @@ struct workload {
 	 * Sets up, measures and tears down on an open engine. Returns 0, or a negative errno with a message:
 	 * what an operation returned, -EDEADLK, or -EINVAL when an invariant of the system does not hold.
 	 */
-	int (*run)(const struct engine *engine, const struct workload_size *size, struct engine_timing *timing,
-		   struct message *why);
+	int (*run)(const struct engine *engine, const struct workload_size *size,
+		   struct engine_timing *timing, struct message *why);
 };
 
 /* Returns the workload called `name`, or NULL with a message that lists the names. */

@@ -23,9 +23,13 @@ static bool obtain(struct cpu *cpu, struct line *line, uintptr_t address, unsign
 		   enum access_kind kind)
 {
 	schedule_turn(cpu);
-	/* A sibling's fill may still be on its way into the cache that both share. */
-	while (line->owner == cpu->core + 1u && line->ready > cpu->clock) {
-		cpu->clock = line->ready;
+	/*
+	 * A sibling's fill may still be on its way into the cache that both share, with a store that is made
+	 * when the line is ready: this access comes a cycle later.
+	 */
+	while (line->ready >= cpu->clock &&
+	       (line->owner == cpu->core + 1u || (kind == ACCESS_READ && line_shared_by(line, cpu->core)))) {
+		cpu->clock = line->ready + 1;
 		schedule_turn(cpu);
 	}
 	if (line->owner == cpu->core + 1u) {

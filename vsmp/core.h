@@ -94,6 +94,7 @@ struct cpu {
 	struct line *last_transfer; /* since the last lock was acquired */
 	uint64_t window_begin, window_end;
 	bool window_ended;
+	bool at_barrier;
 	uint64_t operations;   /* inside the window */
 	uint64_t transfers;    /* inside the window */
 	const char *waits_for; /* for a deadlock's report */
@@ -118,6 +119,8 @@ struct machine {
 
 	unsigned running_count; /* CPUs whose body has not returned */
 	unsigned windows_ended;
+	unsigned barrier_count; /* CPUs that wait at the barrier */
+	uint64_t start_spread_cycles;
 	struct fiber caller; /* of vsmp_run() */
 	void (*body)(unsigned cpu, void *argument);
 	void *argument;
@@ -136,6 +139,12 @@ extern struct cpu *current;
 
 /* The number of the CPU that runs, also in vsmp_setup(). */
 extern unsigned current_id;
+
+/* Whether accesses are told to the observers, after a change of what that depends on. */
+static inline void cpu_update_tracing(struct cpu *cpu)
+{
+	cpu->trace_accesses = machine->conflicts && cpu->measuring && cpu->scope_depth;
+}
 
 static inline uint32_t cost(enum vsmp_parameter parameter)
 {

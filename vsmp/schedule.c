@@ -5,6 +5,7 @@
 
 #include "vsmp/coherence.h"
 #include "vsmp/spinning.h"
+#include "vsmp/window.h"
 
 struct schedule schedule;
 
@@ -129,6 +130,7 @@ _Noreturn void schedule_exit(void)
 	if (--machine->running_count == 0) {
 		fiber_switch(&self->fiber, &machine->caller);
 	} else {
+		window_cpu_returns();
 		next = next_cpu();
 		if (next) {
 			go_on(next);

@@ -7,9 +7,14 @@
 #include "vsmp/line.h"
 #include "vsmp/schedule.h"
 
-static bool holds(const struct cpu *cpu, const struct line *line)
+/*
+ * True if the CPU may wait on its core's copy of the line: whoever writes next takes it away. While a store
+ * is still to be made, by a sibling that owns the line or by an owner that shares it already, there is
+ * nothing to take away and nobody would wake us.
+ */
+static bool holds(const struct cpu *cpu, const struct line *line, uint64_t now)
 {
-	return line->owner == cpu->core + 1u || line_shared_by(line, cpu->core);
+	return line->ready < now && (line->owner == cpu->core + 1u || line_shared_by(line, cpu->core));
 }
 
 static void watch_line(struct cpu *cpu, struct line *line)
@@ -79,6 +84,7 @@ static bool condition_holds(struct cpu *cpu)
 
 void spinning_look(struct cpu *leader)
 {
+	uint64_t now = leader->clock; /* riders look now too, though their clocks are ahead */
 	struct cpu *next;
 
 	leader->leads_group = false;
@@ -91,7 +97,7 @@ void spinning_look(struct cpu *leader)
 		if (condition_holds(cpu)) {
 			cpu->spinning = false;
 			schedule_cpu(cpu);
-		} else if (holds(cpu, line)) {
+		} else if (holds(cpu, line, now)) {
 			cpu->state = CPU_PARKED;
 			watch_line(cpu, line);
 		} else {
@@ -124,7 +130,7 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	access_memory((uintptr_t)word, bytes, ACCESS_READ, false);
 	cpu->spin = (struct spin){.word = word, .bytes = bytes, .mask = mask, .value = value};
 	while (!condition_holds(cpu)) {
-		if (holds(cpu, line)) {
+		if (holds(cpu, line, cpu->clock)) {
 			watch_line(cpu, line);
 			park(cpu, "for a word to change (spinning)");
 			break;
@@ -146,7 +152,7 @@ void spinning_relax(void)
 	cpu->clock += cost(VSMP_RELAX);
 	can_park = cpu->recent_count > 0 && cpu->recent_count <= WATCH_MAX;
 	for (unsigned i = 0; can_park && i < cpu->recent_count; i++)
-		can_park = holds(cpu, cpu->recent[i]);
+		can_park = holds(cpu, cpu->recent[i], cpu->clock);
 	if (can_park) {
 		for (unsigned i = 0; i < cpu->recent_count; i++)
 			watch_line(cpu, cpu->recent[i]);

@@ -227,6 +227,7 @@ int vsmp_run(void (*body)(unsigned cpu, void *argument), void *argument, uint64_
 		return message_set(why, -EDEADLK, "the machine stands still after a deadlock");
 	machine->body = body;
 	machine->argument = argument;
+	machine->start_spread_cycles = start_spread_cycles;
 	machine->running_count = machine->cpu_count;
 	schedule_reset();
 	for (unsigned id = 0; id < machine->cpu_count; id++) {

@@ -56,6 +56,9 @@ const char *vsmp_deadlock_report(void);
 
 /* --- From inside a body ------------------------------------------------------------------------------- */
 
+/* Waits until every CPU whose body has not returned is here; then all go on within the start spread. */
+void vsmp_barrier(void);
+
 /* The calling CPU's measured window: what reports count, and what vsmp_window_cycles() tells. */
 void vsmp_measure_begin(void);
 void vsmp_measure_end(void);

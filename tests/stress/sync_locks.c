@@ -34,7 +34,7 @@ static struct {
 
 enum hold { HOLD_NOTHING, HOLD_ALONE, HOLD_SHARED };
 
-/* Takes the lock in a way that is drawn; a lock that may sleep is only tried where `spinning` is set. */
+/* Takes the lock in a way that is drawn; with `tries_only` without ever waiting. */
 static enum hold take(struct pair *pair, const struct lock_type *type, struct random *random, bool tries_only)
 {
 	bool shared = type->lock_shared && random_below(random, 3);

@@ -114,6 +114,32 @@ static void test_recursion_counts_once(void **state)
 	observe_close();
 }
 
+/* Each unit has its own copy of an inline function: of one name, at different addresses. */
+static void test_copies_of_a_function(void **state)
+{
+	const char *copy = (const char *)(uintptr_t)alpha;
+	struct vsmp_report report = {0};
+
+	(void)state;
+	assert_int_equal(observe_open(1, true, false, false, false), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		observe_enter(0, copy + i, 0, false);
+		observe_enter(0, (const void *)(uintptr_t)beta, 0, false);
+		observe_enter(0, copy + i / 2, 0, false);
+		observe_mark(0, 5, true);
+		observe_reset_stack(0);
+		observe_mark(0, 0, false);
+	}
+	assert_int_equal(observe_report(&report), 0);
+	assert_int_equal(report.stack_count, 1);
+	assert_string_equal(report.stacks[0].path, "alpha;beta;alpha");
+	assert_int_equal(report.stacks[0].self_cycles, 15);
+	assert_int_equal(report.profile_count, 2);
+	assert_near(find_row(&report, "alpha")->total_percent, 100);
+	observe_report_free(&report);
+	observe_close();
+}
+
 /* A window may begin and end deep in a stack; what is outside does not count. */
 static void test_window_in_mid_stack(void **state)
 {
@@ -388,6 +414,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_recursion_counts_once),
+	    cmocka_unit_test(test_copies_of_a_function),
 	    cmocka_unit_test(test_window_in_mid_stack),
 	    cmocka_unit_test(test_root),
 	    cmocka_unit_test(test_nothing_measured),

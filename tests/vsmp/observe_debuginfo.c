@@ -120,6 +120,8 @@ static void test_ranges(void **state)
 	(void)state;
 	assert_field("struct probe", offsetof(struct probe, flags), 12, "struct probe", "flags..count");
 	assert_field("struct probe", 0, sizeof(struct probe), "struct probe", "");
+	assert_field("struct probe", offsetof(struct probe, detail.name) - 4, 4, "struct probe",
+		     "detail.[padding]");
 	assert_field("struct probe", offsetof(struct probe, small), 12, "struct probe", "small[]");
 	assert_field("struct probe", offsetof(struct probe, free), 32, "struct probe", "free[]");
 	/* Bit fields share their bytes: the first one stands for them, whoever is meant. */

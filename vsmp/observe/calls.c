@@ -14,6 +14,9 @@
 
 #define NODES_PER_CHUNK 1024u
 
+/* Most functions call few others: that many children are looked at before the hash table is. */
+#define SIBLINGS_TRIED 8u
+
 struct call_cpu {
 	struct call_node *cursor;
 	uint64_t mark_cycles; /* up to here the CPU's time has been attributed or dropped */
@@ -103,8 +106,13 @@ void calls_close(void)
 
 static __attribute__((noinline)) struct call_node *find_child(struct call_node *parent, const void *function)
 {
-	uint64_t *child = pairmap_at(&calls.children, parent->number, (uintptr_t)function);
+	struct call_node *near = parent->first_child;
+	uint64_t *child;
 
+	for (unsigned i = 0; near && i < SIBLINGS_TRIED; i++, near = near->next_sibling)
+		if (near->function == function)
+			return near;
+	child = pairmap_at(&calls.children, parent->number, (uintptr_t)function);
 	if (!child)
 		return NULL;
 	if (!*child)

@@ -340,7 +340,8 @@ static int add_row(struct vsmp_report *report, struct conflict_group *group)
 	*row = group->row;
 	row->scope = strdup(in_order ? scope : other);
 	row->other_scope = strdup(in_order ? other : scope);
-	row->name = naming_join(&group->fields);
+	/* Who never moved the line may still be half of the conflict. */
+	row->name = naming_join(&group->fields, false);
 	return row->scope && row->other_scope && row->name ? 0 : -ENOMEM;
 }
 

@@ -117,9 +117,24 @@ static int read_variable(Dwarf_Die *die)
 	return 0;
 }
 
-static int read_function(Dwarf_Die *die)
+/* The file that an entry was written in. Number 0 is the unit's own, which dwarf_decl_file() does not know.
+ */
+static const char *file_of(Dwarf_Die *die)
 {
 	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute number;
+	Dwarf_Word value;
+	Dwarf_Die unit;
+
+	if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &number) ||
+	    dwarf_formudata(&number, &value) || value || !dwarf_diecu(die, &unit, NULL, NULL))
+		return file;
+	return dwarf_diename(&unit);
+}
+
+static int read_function(Dwarf_Die *die)
+{
+	const char *file = file_of(die);
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t more = 0;
 

@@ -67,9 +67,27 @@ static bool read_number(Dwarf_Die *die, unsigned attribute_name, uint64_t *numbe
 	return true;
 }
 
+/* Narrows a bit field's member to the bytes that hold its bits. */
+static void read_bits(Dwarf_Die *die, struct member *member)
+{
+	uint64_t bit, bits, unit_bytes;
+
+	if (!read_number(die, DW_AT_bit_size, &bits))
+		return;
+	if (!read_number(die, DW_AT_data_bit_offset, &bit)) {
+		/* The older form: counted from the highest bit of a unit, whose place is the member's. */
+		if (!read_number(die, DW_AT_bit_offset, &bit))
+			return;
+		if (!read_number(die, DW_AT_byte_size, &unit_bytes))
+			unit_bytes = member->bytes;
+		bit = (member->offset + unit_bytes) * 8 - bit - bits;
+	}
+	member->offset = bit / 8;
+	member->bytes = (bit + bits + 7) / 8 - member->offset;
+}
+
 static bool read_member(Dwarf_Die *die, struct member *member)
 {
-	uint64_t bit, bits;
 	Dwarf_Word bytes;
 
 	if (dwarf_tag(die) != DW_TAG_member)
@@ -81,10 +99,7 @@ static bool read_member(Dwarf_Die *die, struct member *member)
 	member->bytes = dwarf_aggregate_size(&member->type, &bytes) ? 0 : bytes;
 	if (!read_number(die, DW_AT_data_member_location, &member->offset))
 		member->offset = 0; /* of a union */
-	if (read_number(die, DW_AT_data_bit_offset, &bit) && read_number(die, DW_AT_bit_size, &bits)) {
-		member->offset = bit / 8;
-		member->bytes = (bit + bits + 7) / 8 - member->offset;
-	}
+	read_bits(die, member);
 	return true;
 }
 
@@ -186,6 +201,8 @@ static bool describe_member(Dwarf_Die structure, uint64_t offset, uint64_t bytes
 			append(path, "..");
 			append(path, last_name);
 		}
+	} else if (!first_name) {
+		append_member(path, "[padding]");
 	}
 	return false;
 }

@@ -14,7 +14,8 @@
 
 /*
  * Writes the path of the innermost field of `type` that holds the `bytes` bytes at `offset`: "lru.next",
- * "free[]"; "first..last" when they lie in several fields but not in all; "" for the whole type.
+ * "free[]"; "first..last" when they lie in several fields but not in all; "" for the whole type,
+ * and "[padding]" where no field is.
  */
 void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, char path[DEBUGINFO_NAME_BYTES]);
 

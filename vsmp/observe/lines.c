@@ -371,7 +371,7 @@ static int add_row(struct vsmp_report *report, struct line_group *group)
 {
 	struct vsmp_line_row *row = &report->lines[report->line_count];
 
-	group->row.name = naming_join(&group->fields);
+	group->row.name = naming_join(&group->fields, true);
 	if (!group->row.name)
 		return -ENOMEM;
 	group->row.readers = count_cpus(group->cpus);

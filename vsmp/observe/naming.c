@@ -11,8 +11,8 @@
 #include "vsmp/observe/pairmap.h"
 #include "vsmp/observe/texts.h"
 
-#define FIELDS_JOINED   3
-#define LEAST_OF_WEIGHT 16
+#define FIELDS_JOINED 3
+#define RARE          16
 
 /* Kept, as the texts are: (type << 32 | bytes, offset) to base << 32 | field, plus 1; type to its size,
  * plus 1. */
@@ -144,28 +144,42 @@ struct naming_field naming_main(const struct naming_tally *tally)
 	return best->field;
 }
 
-char *naming_join(struct naming_tally *tally)
+/* True when the entry is all of an object of which another entry names a part. */
+static bool says_nothing(const struct naming_tally *tally, const struct naming_entry *entry)
+{
+	if (*texts_get(entry->field.field))
+		return false;
+	for (size_t i = 0; i < tally->count; i++)
+		if (&tally->entries[i] != entry && tally->entries[i].field.base == entry->field.base)
+			return true;
+	return false;
+}
+
+char *naming_join(struct naming_tally *tally, bool drop_rare)
 {
 	char text[FIELDS_JOINED * (2 * DEBUGINFO_NAME_BYTES + 2)] = "";
 	uint64_t total = 0;
+	uint32_t base = 0;
+	unsigned joined = 0;
 
 	qsort(tally->entries, tally->count, sizeof(*tally->entries), compare_entries);
 	for (size_t i = 0; i < tally->count; i++)
 		total += tally->entries[i].weight;
-	for (size_t i = 0; i < tally->count && i < FIELDS_JOINED; i++) {
+	for (size_t i = 0; i < tally->count && joined < FIELDS_JOINED; i++) {
 		const struct naming_entry *entry = &tally->entries[i];
 		const char *field = texts_get(entry->field.field);
-		bool same_base = i && entry->field.base == tally->entries[i - 1].field.base;
 
-		if (entry->weight * LEAST_OF_WEIGHT < total)
-			break;
-		if (i)
+		if (says_nothing(tally, entry) || (joined && drop_rare && entry->weight * RARE < total))
+			continue;
+		if (joined)
 			strcat(text, "+");
-		if (!same_base)
-			strcat(text, texts_get(entry->field.base));
-		if (!same_base && *field)
-			strcat(text, ".");
+		if (!joined || entry->field.base != base) {
+			base = entry->field.base;
+			strcat(text, texts_get(base));
+			strcat(text, *field ? "." : "");
+		}
 		strcat(text, field);
+		joined++;
 	}
 	return strdup(text);
 }

@@ -56,9 +56,10 @@ void naming_free(struct naming_tally *tally);
 struct naming_field naming_main(const struct naming_tally *tally);
 
 /*
- * The main field's name and up to two others that have at least a sixteenth of the weight: "struct
- * page.flags+refcount". Returns a string to free, or NULL when there is no memory. The tally is not empty.
+ * The main field's name and those of the next two: "struct page.flags+refcount"; with `drop_rare`, only of
+ * those that have at least a sixteenth of all the weight. Returns a string to free, or NULL when there is no
+ * memory. The tally is not empty.
  */
-char *naming_join(struct naming_tally *tally);
+char *naming_join(struct naming_tally *tally, bool drop_rare);
 
 #endif

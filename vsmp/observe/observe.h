@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The observers: what the machine's core tells them while it runs, and the report they make of it. The core
- * calls these functions; they never call back, never change a clock, and never touch simulated memory.
- * They run on a simulated CPU's stack, uninstrumented; all may allocate with malloc.
+ * calls these functions; they never change a clock and never touch simulated memory. They run on a simulated
+ * CPU's stack, uninstrumented, and allocate with malloc. Where they have no memory in the middle of a run
+ * they leave out what they cannot keep, count it in the report's `dropped`, and go on.
  *
- * A line is named here by its number; observe_resolver tells what stands at it.
+ * A line is named here by its number; observe_place_of() tells what stands at it.
  */
 #ifndef VSMP_OBSERVE_OBSERVE_H
 #define VSMP_OBSERVE_OBSERVE_H
@@ -24,7 +25,10 @@ struct observe_place {
 	    *type_name; /* of the allocation's elements, "struct page"; NULL when unknown or a global */
 };
 
-/* Tells what is at `address` (first byte of line `line` is observe_line_address(line)). Supplied by the core.
+/*
+ * Tells what is at `address`; observe_line_address(line) is the first byte of a line. Supplied by the core,
+ * and called on any stack, while a life of the line lasts: at the first event that needs it after
+ * observe_forget().
  */
 struct observe_place observe_place_of(uintptr_t address);
 uintptr_t observe_line_address(uint64_t line);

@@ -177,10 +177,10 @@ static void a_refused_reservation_leaves_nothing(void **state)
 
 /*
  *   page      32 33 34 35 36 37
- *   first      U  U  U  .  .  .    U uncached-minus
- *   second     .  U  U  U  .  .    same type: counted
- *   third      .  .  .  C  .  .    refused
- *   default    .  .  U  U  U  .    gets what is there
+ *   first      C  C  C  .  .  .    C write-combining
+ *   twice      .  C  C  C  .  .    same type: counted
+ *   then       .  .  .  U  .  .    uncached-minus: refused
+ *   default    .  .  C  C  C  .    gets what is there
  */
 static void overlaps_of_one_type_are_counted(void **state)
 {

@@ -2,6 +2,8 @@
 #ifndef PORT_HOME_RCU_H
 #define PORT_HOME_RCU_H
 
+#include "vsmp/home/inline.h"
+
 /* vsmp/rcu.c. */
 void vsmp_rcu_read_lock(void);
 void vsmp_rcu_read_unlock(void);
@@ -11,37 +13,37 @@ void vsmp_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback);
 void vsmp_rcu_poll(void);
 void vsmp_rcu_barrier(void);
 
-static inline void port_rcu_read_lock(void)
+PORT_HOME_INLINE void port_rcu_read_lock(void)
 {
 	vsmp_rcu_read_lock();
 }
 
-static inline void port_rcu_read_unlock(void)
+PORT_HOME_INLINE void port_rcu_read_unlock(void)
 {
 	vsmp_rcu_read_unlock();
 }
 
-static inline int port_rcu_read_held(void)
+PORT_HOME_INLINE int port_rcu_read_held(void)
 {
 	return vsmp_rcu_read_held();
 }
 
-static inline void port_rcu_synchronize(void)
+PORT_HOME_INLINE void port_rcu_synchronize(void)
 {
 	vsmp_rcu_synchronize();
 }
 
-static inline void port_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback)
+PORT_HOME_INLINE void port_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback)
 {
 	vsmp_rcu_call(head, callback);
 }
 
-static inline void port_rcu_poll(void)
+PORT_HOME_INLINE void port_rcu_poll(void)
 {
 	vsmp_rcu_poll();
 }
 
-static inline void port_rcu_barrier(void)
+PORT_HOME_INLINE void port_rcu_barrier(void)
 {
 	vsmp_rcu_barrier();
 }

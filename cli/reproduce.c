@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/json_file.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "lab/files.h"
+#include "lab/json.h"
+#include "lab/report.h"
+
+#define SEED_MAX ((uint64_t)1 << 62)
+
+enum key { KEY_REPS = 256, KEY_SEED, KEY_JSON };
+
+static const struct argp_option own[] = {
+    {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1)", 1},
+    {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 1},
+    {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 2},
+    {0}};
+
+struct values {
+	struct names experiments;
+	uint64_t reps, seed;
+	const char *json;
+};
+
+static int take(int key, const char *text, void *argument, struct message *why)
+{
+	struct values *values = argument;
+
+	switch (key) {
+	case KEY_REPS:
+		return options_number("--reps", text, 1, 1000, &values->reps, why);
+	case KEY_SEED:
+		return options_number("--seed", text, 0, SEED_MAX, &values->seed, why);
+	case KEY_JSON:
+		values->json = text;
+		return 0;
+	case ARGP_KEY_END:
+		return 0;
+	default:
+		return names_add(&values->experiments, text) ? message_set(why, -ENOMEM, "out of memory") : 0;
+	}
+}
+
+/* One experiment, loaded and checked, and what came out of it. */
+struct job {
+	struct experiment *experiment;
+	struct published_list *published;
+	struct machine *machine;
+	struct study_case *cases;
+	struct study_plan plan;
+	struct prediction prediction;
+};
+
+static void free_jobs(struct job *jobs, size_t count)
+{
+	for (size_t i = 0; jobs && i < count; i++) {
+		prediction_free(&jobs[i].prediction);
+		experiment_free(jobs[i].experiment);
+		published_free(jobs[i].published);
+		machine_free(jobs[i].machine);
+		free(jobs[i].cases);
+	}
+	free(jobs);
+}
+
+/* The cases for which something was published, and no more of that goes into the runs. */
+static int choose_cases(struct job *job, struct message *why)
+{
+	job->cases = calloc(job->published->published_count + 1, sizeof(*job->cases));
+	if (!job->cases)
+		return message_set(why, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < job->published->published_count; i++) {
+		const struct published *figure = &job->published->published[i];
+
+		if (figure->cpus > machine_cpus(job->machine, &job->plan.placement))
+			return message_set(why, -EINVAL,
+					   "%s: machine %s has fewer CPUs than the published %u",
+					   job->experiment->name, job->machine->shape.name, figure->cpus);
+		job->cases[job->plan.case_count++] = (struct study_case){
+		    experiment_variant(job->experiment, figure->variant, why), figure->cpus};
+	}
+	job->plan.cases = job->cases;
+	return 0;
+}
+
+static int prepare(struct job *job, const char *name, const struct values *values, struct message *why)
+{
+	struct document *document;
+	int error = experiment_load(&job->experiment, name, &document, why);
+
+	if (error)
+		return error;
+	error = published_load(&job->published, document, job->experiment, why);
+	document_close(document);
+	if (!error)
+		error = machine_load(&job->machine, job->experiment->machine, why);
+	if (error)
+		return error;
+	job->plan = (struct study_plan){.experiment = job->experiment,
+					.engine = &engine_vsmp,
+					.machine = job->machine,
+					.placement = job->machine->placement,
+					.seed = values->seed,
+					.repetitions = (unsigned)values->reps,
+					.operations = job->experiment->operations.simulated};
+	return choose_cases(job, why);
+}
+
+static int run(struct job *job, struct message *why)
+{
+	int error;
+
+	terminal_progress_begin(job->experiment->name);
+	error = prediction_run(&job->prediction, &job->plan, terminal_progress, why);
+	terminal_progress_end();
+	return error;
+}
+
+static void show_machines(const struct job *jobs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool shown = false;
+
+		for (size_t j = 0; j < i; j++)
+			shown = shown || !strcmp(jobs[j].machine->path, jobs[i].machine->path);
+		if (shown)
+			continue;
+		fputc('\n', stdout);
+		report_machine(stdout, terminal_width(), jobs[i].machine);
+	}
+}
+
+static json_t *to_json(const struct job *jobs, size_t count)
+{
+	json_t *experiments = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(experiments, json_prediction(&jobs[i].prediction, jobs[i].published));
+	return json_pack("{s:i, s:o}", "schema", 1, "experiments", experiments);
+}
+
+static int run_all_jobs(struct job *jobs, size_t count, const struct values *values, struct message *why)
+{
+	bool quiet = json_file_is_stdout(values->json);
+
+	for (size_t i = 0; i < count; i++) {
+		int error = run(&jobs[i], why);
+
+		if (error)
+			return command_run_failed(error, why);
+		if (quiet)
+			continue;
+		if (i)
+			fputc('\n', stdout);
+		report_prediction(stdout, terminal_width(), &jobs[i].prediction, jobs[i].published);
+		fflush(stdout);
+	}
+	if (!quiet)
+		show_machines(jobs, count);
+	if (values->json && json_file_write(values->json, to_json(jobs, count), why))
+		return command_fail(EXIT_RUN_FAILED, why);
+	return command_end(0);
+}
+
+int command_reproduce(int argc, char **argv)
+{
+	static const struct options options = {
+	    .command = "softfault reproduce",
+	    .options = own,
+	    .arguments = "[EXPERIMENT...]",
+	    .about = "Runs every experiment, or those named, on the machine that its figures were published "
+		     "for, and prints "
+		     "each published figure beside ours. For ours it also prints the range that it takes "
+		     "over the ranges of "
+		     "what is assumed about that machine.",
+	    .take = take,
+	};
+	struct values values = {.reps = 1, .seed = 1};
+	struct message why = {""};
+	struct job *jobs = NULL;
+	int error = 0;
+	int status = options_parse(&options, argc, argv, &values);
+
+	if (status >= 0)
+		goto out;
+	if (!values.experiments.count)
+		error = files_list("experiments", &values.experiments, &why);
+	if (!error) {
+		jobs = calloc(values.experiments.count + 1, sizeof(*jobs));
+		error = jobs ? 0 : message_set(&why, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; !error && i < values.experiments.count; i++)
+		error = prepare(&jobs[i], values.experiments.name[i], &values, &why);
+	if (!error && values.json)
+		error = json_file_check(values.json, &why);
+	status = error ? command_fail(EXIT_BAD_INPUT, &why)
+		       : run_all_jobs(jobs, values.experiments.count, &values, &why);
+	free_jobs(jobs, values.experiments.count);
+out:
+	names_free(&values.experiments);
+	return status;
+}

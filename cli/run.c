@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/json_file.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "lab/cpu_list.h"
+#include "lab/json.h"
+#include "lab/placement.h"
+#include "lab/report.h"
+
+#define SEED_MAX        ((uint64_t)1 << 62)
+#define REPETITIONS_MAX 1000
+#define FAULTS_MAX      1000000000
+
+/* On real CPUs an operation costs us nothing but its time, and a short run measures noise. */
+#define REAL_OPERATIONS  65536
+#define REAL_REPETITIONS 5
+
+enum key {
+	KEY_ENGINE = 256,
+	KEY_MACHINE,
+	KEY_CPUS,
+	KEY_VARIANT,
+	KEY_FAULTS,
+	KEY_REPS,
+	KEY_SEED,
+	KEY_PLACEMENT,
+	KEY_PROFILE,
+	KEY_LOCKS,
+	KEY_LINES,
+	KEY_CONFLICTS,
+	KEY_JSON
+};
+
+static const struct argp_option own[] = {
+    {"engine", KEY_ENGINE, "ENGINE", 0,
+     "vsmp, the simulated machine (default); host, threads of this one; linux, "
+     "the running kernel",
+     1},
+    {"machine", KEY_MACHINE, "MACHINE", 0, "simulate this one (default: the experiment's)", 1},
+    {"cpus", KEY_CPUS, "LIST", 0,
+     "how many CPUs: 1,2,4-64; a range doubles from its first to its last, so 4-64 is "
+     "4,8,16,32,64",
+     1},
+    {"placement", KEY_PLACEMENT, "KIND[:N]", 0,
+     "where the CPUs sit: fill, spread or compact, with N at most in a "
+     "socket (default: the machine's)",
+     1},
+    {"variant", KEY_VARIANT, "LIST", 0, "only these variants: A,B (default: all)", 2},
+    {"faults", KEY_FAULTS, "N", 0, "measure N operations of each CPU (default: the experiment's)", 2},
+    {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1; host 5)", 2},
+    {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 2},
+    {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 3},
+    {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 3},
+    {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 3},
+    {"conflicts", KEY_CONFLICTS, NULL, 0, "show the lines on which operations meet", 3},
+    {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 4},
+    {0}};
+
+/* The command line. */
+struct values {
+	const char *experiment, *engine, *machine, *variants, *json;
+	struct vsmp_placement placement;
+	struct cpu_list cpus;
+	bool placed, profile, locks, lines, conflicts;
+	uint64_t faults, reps, seed;
+};
+
+static int take(int key, const char *text, void *argument, struct message *why)
+{
+	struct values *values = argument;
+
+	switch (key) {
+	case KEY_ENGINE:
+		values->engine = text;
+		return 0;
+	case KEY_MACHINE:
+		values->machine = text;
+		return 0;
+	case KEY_CPUS:
+		return cpu_list_parse(&values->cpus, text, why);
+	case KEY_PLACEMENT:
+		values->placed = true;
+		return placement_parse(&values->placement, text, why);
+	case KEY_VARIANT:
+		values->variants = text;
+		return 0;
+	case KEY_FAULTS:
+		return options_number("--faults", text, 1, FAULTS_MAX, &values->faults, why);
+	case KEY_REPS:
+		return options_number("--reps", text, 1, REPETITIONS_MAX, &values->reps, why);
+	case KEY_SEED:
+		return options_number("--seed", text, 0, SEED_MAX, &values->seed, why);
+	case KEY_PROFILE:
+		values->profile = true;
+		return 0;
+	case KEY_LOCKS:
+		values->locks = true;
+		return 0;
+	case KEY_LINES:
+		values->lines = true;
+		return 0;
+	case KEY_CONFLICTS:
+		values->conflicts = true;
+		return 0;
+	case KEY_JSON:
+		values->json = text;
+		return 0;
+	case ARGP_KEY_END:
+		return values->experiment ? 0
+					  : message_set(why, -EINVAL,
+							"an experiment must be named; softfault list "
+							"shows which there are");
+	default:
+		if (values->experiment)
+			return options_too_many(text, why);
+		values->experiment = text;
+		return 0;
+	}
+}
+
+/* All that a run needs, loaded and checked. */
+struct job {
+	struct experiment *experiment;
+	struct published_list *published;
+	struct machine *machine;
+	struct study_case *cases;
+	struct study_plan plan;
+};
+
+static void free_job(struct job *job)
+{
+	experiment_free(job->experiment);
+	published_free(job->published);
+	machine_free(job->machine);
+	free(job->cases);
+}
+
+static int load_experiment(struct job *job, const char *name, struct message *why)
+{
+	struct document *document;
+	int error = experiment_load(&job->experiment, name, &document, why);
+
+	if (error)
+		return error;
+	error = published_load(&job->published, document, job->experiment, why);
+	document_close(document);
+	return error;
+}
+
+static int choose_engine(struct job *job, const struct values *values, struct message *why)
+{
+	const struct engine *engine = run_engine(values->engine, why);
+	const char *refusal;
+
+	if (!engine)
+		return -ENOENT;
+	job->plan.engine = engine;
+	refusal = workload_find(job->experiment->workload, why)->refusal(engine);
+	if (refusal)
+		return message_set(why, -EOPNOTSUPP,
+				   "%s cannot run on engine %s: %s; use --engine vsmp or host",
+				   job->experiment->name, engine->name, refusal);
+	if (run_is_simulated(engine))
+		return 0;
+	if (values->profile || values->locks || values->lines || values->conflicts)
+		return message_set(why, -EINVAL, "engine %s cannot show %s; use --engine vsmp", engine->name,
+				   values->profile ? "a profile"
+				   : values->locks ? "locks"
+				   : values->lines ? "cache lines"
+						   : "conflicts");
+	if (values->machine || values->placed)
+		return message_set(why, -EINVAL, "engine %s runs on this computer; %s is for --engine vsmp",
+				   engine->name, values->machine ? "--machine" : "--placement");
+	return 0;
+}
+
+static unsigned real_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+/* The experiment's list on a simulated machine; here, doubling up to what this computer has. */
+static int choose_cpus(struct job *job, struct cpu_list *cpus, struct message *why)
+{
+	bool given = cpus->count > 0;
+	unsigned most;
+
+	if (job->machine) {
+		most = machine_cpus(job->machine, &job->plan.placement);
+		for (uint32_t i = 0; !given && i < job->experiment->cpus_count; i++)
+			if (job->experiment->cpus[i] <= most)
+				cpu_list_add(cpus, job->experiment->cpus[i]);
+	} else {
+		most = job->plan.engine->cpus();
+		for (unsigned i = 1; !given && i <= real_cpus() && i <= most && i <= CPU_LIST_MAX; i *= 2)
+			cpu_list_add(cpus, i);
+	}
+	if (!cpus->count)
+		cpu_list_add(cpus, most);
+	if (cpus->cpus[cpus->count - 1] <= most)
+		return 0;
+	return message_set(why, -EINVAL, "--cpus: %u is more than the %u CPUs that %s%s%s has",
+			   cpus->cpus[cpus->count - 1], most, job->machine ? "machine " : "engine ",
+			   job->machine ? job->machine->shape.name : job->plan.engine->name,
+			   job->plan.placement.cpus_per_socket ? ", so placed," : "");
+}
+
+static bool is_chosen(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, name, length) && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* Each variant that was asked for, on each number of CPUs. */
+static int choose_cases(struct job *job, const struct values *values, const struct cpu_list *cpus,
+			struct message *why)
+{
+	const struct experiment *experiment = job->experiment;
+
+	for (const char *at = values->variants; at;) {
+		size_t length = strcspn(at, ",");
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		if (!experiment_variant(experiment, name, why))
+			return -ENOENT;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	job->cases = calloc((size_t)experiment->variants_count * cpus->count, sizeof(*job->cases));
+	if (!job->cases)
+		return message_set(why, -ENOMEM, "out of memory");
+	job->plan.cases = job->cases;
+	for (uint32_t i = 0; i < experiment->variants_count; i++) {
+		const struct experiment_variant *variant = &experiment->variants[i];
+
+		if (values->variants && !is_chosen(values->variants, variant->name))
+			continue;
+		for (unsigned j = 0; j < cpus->count; j++)
+			job->cases[job->plan.case_count++] = (struct study_case){variant, cpus->cpus[j]};
+	}
+	return 0;
+}
+
+static void choose_sizes(struct job *job, const struct values *values)
+{
+	struct study_plan *plan = &job->plan;
+	const struct experiment *experiment = job->experiment;
+	bool simulated = job->machine != NULL;
+
+	plan->experiment = experiment;
+	plan->machine = job->machine;
+	plan->seed = values->seed;
+	plan->repetitions = (unsigned)values->reps;
+	if (!plan->repetitions)
+		plan->repetitions = simulated ? 1 : REAL_REPETITIONS;
+	plan->operations = values->faults;
+	if (!plan->operations && simulated)
+		plan->operations = experiment->operations.simulated;
+	if (!plan->operations)
+		plan->operations = experiment->operations.published < REAL_OPERATIONS
+				       ? experiment->operations.published
+				       : REAL_OPERATIONS;
+	plan->profile = values->profile;
+	plan->locks = values->locks;
+	plan->lines = values->lines;
+	plan->conflicts = values->conflicts;
+}
+
+static int prepare(struct job *job, struct values *values, struct message *why)
+{
+	int error = load_experiment(job, values->experiment, why);
+
+	if (!error)
+		error = choose_engine(job, values, why);
+	if (!error && run_is_simulated(job->plan.engine)) {
+		error = machine_load(&job->machine,
+				     values->machine ? values->machine : job->experiment->machine, why);
+		if (!error)
+			job->plan.placement = values->placed ? values->placement : job->machine->placement;
+	}
+	if (!error)
+		error = choose_cpus(job, &values->cpus, why);
+	if (!error)
+		error = choose_cases(job, values, &values->cpus, why);
+	if (!error && values->json)
+		error = json_file_check(values->json, why);
+	if (!error)
+		choose_sizes(job, values);
+	return error;
+}
+
+static int show(const struct job *job, const struct values *values, const struct study *study,
+		struct message *why)
+{
+	const struct published_list *published = report_comparable(study, job->published);
+
+	if (!json_file_is_stdout(values->json)) {
+		report_study(stdout, terminal_width(), study, published);
+		report_observations(stdout, terminal_width(), study);
+	}
+	if (values->json && json_file_write(values->json, json_study(study, published), why))
+		return command_fail(EXIT_RUN_FAILED, why);
+	return command_end(0);
+}
+
+int command_run(int argc, char **argv)
+{
+	static const struct options options = {
+	    .command = "softfault run",
+	    .options = own,
+	    .arguments = "EXPERIMENT",
+	    .about = "Runs one experiment and prints what each variant takes on each number of CPUs.",
+	    .take = take,
+	};
+	struct values values = {.engine = "vsmp", .seed = 1};
+	struct job job = {0};
+	struct study study = {0};
+	struct message why = {""};
+	int error, status = options_parse(&options, argc, argv, &values);
+
+	if (status >= 0)
+		return status;
+	if (prepare(&job, &values, &why)) {
+		free_job(&job);
+		return command_fail(EXIT_BAD_INPUT, &why);
+	}
+	terminal_progress_begin(job.experiment->name);
+	error = study_run(&study, &job.plan, terminal_progress, &why);
+	terminal_progress_end();
+	status = error ? command_run_failed(error, &why) : show(&job, &values, &study, &why);
+	study_free(&study);
+	free_job(&job);
+	return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Experiment files: a right one is read as it stands, published figures apart from the rest, and each mistake
+ * is told with its line.
+ */
+#include "tests/lab/fixture.h"
+
+#include <errno.h>
+
+#include "lab/experiment.h"
+#include "lab/published.h"
+
+static int load(struct experiment **experiment, struct published_list **published, struct message *why)
+{
+	struct document *document;
+	int error = experiment_load(experiment, "e", &document, why);
+
+	if (error)
+		return error;
+	error = published_load(published, document, *experiment, why);
+	document_close(document);
+	if (error)
+		experiment_free(*experiment);
+	return error;
+}
+
+static void reads_what_stands_there(void **state)
+{
+	char *text = fixture_experiment();
+	struct experiment *experiment;
+	struct published_list *published;
+	struct message why = {""};
+	struct policy policy;
+
+	(void)state;
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (load(&experiment, &published, &why))
+		fail_msg("%s", why.text);
+	assert_string_equal(experiment->name, "e");
+	assert_string_equal(experiment->machine, "m");
+	assert_int_equal(experiment->cpus_count, 2);
+	assert_int_equal(experiment->cpus[1], 8);
+	assert_int_equal(experiment->operations.published, 1000);
+	assert_int_equal(experiment->operations.simulated, 10);
+	assert_int_equal(experiment->operations.warm_up, 2);
+	assert_int_equal(experiment->operations.sweep, 5);
+	assert_int_equal(experiment->operations.sweep_warm_up, 1);
+	assert_int_equal(experiment->variants_count, 2);
+	experiment_policy(experiment_variant(experiment, "before", NULL), &policy);
+	assert_int_equal(policy.memtype, POLICY_MEMTYPE_SPIN);
+	experiment_policy(experiment_variant(experiment, "after", NULL), &policy);
+	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
+
+	assert_int_equal(published->published_count, 2);
+	assert_true(published_find(published, "before", 2, PUBLISHED_SECONDS)->value == 4);
+	assert_int_equal(published_find(published, "before", 2, PUBLISHED_SECONDS)->kind, PUBLISHED_FITTED);
+	assert_true(published_find(published, "before", 8, PUBLISHED_SECONDS)->value == 8);
+	assert_null(published_find(published, "before", 4, PUBLISHED_SECONDS));
+	assert_null(published_find(published, "after", 2, PUBLISHED_SECONDS));
+	assert_null(published_find(NULL, "before", 2, PUBLISHED_SECONDS));
+	published_free(published);
+	experiment_free(experiment);
+}
+
+static void can_do_without_published_figures(void **state)
+{
+	char *text = fixture_experiment();
+	struct experiment *experiment;
+	struct published_list *published;
+	struct message why = {""};
+
+	(void)state;
+	*strstr(text, "published:\n  - variant") = '\0';
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (load(&experiment, &published, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(published->published_count, 0);
+	published_free(published);
+	experiment_free(experiment);
+}
+
+static void lists_the_variants_there_are(void **state)
+{
+	char *text = fixture_experiment();
+	struct experiment *experiment;
+	struct message why = {""};
+
+	(void)state;
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	assert_int_equal(experiment_load(&experiment, "e", NULL, &why), 0);
+	assert_null(experiment_variant(experiment, "befor", &why));
+	assert_string_equal(
+	    why.text,
+	    "experiment e has no variant \"befor\"; did you mean \"before\"? there are: before, after");
+	experiment_free(experiment);
+}
+
+static const struct {
+	const char *from, *to, *expected;
+} mistakes[] = {
+    {"workload: pfn_insert", "workload: pfn_inset",
+     "4: there is no workload \"pfn_inset\"; did you mean \"pfn_insert\"? there are: pfn_insert"},
+    {"name: e", "name: f", "1: the experiment is called \"f\"; its file must be called f.yaml"},
+    {"machine: m\n", "", "1: the file lacks the key \"machine\""},
+    {"cpus: [2, 8]", "cpus: []", "6: \"cpus\" has 0 items; it must have 1 to 64"},
+    {"cpus: [2, 8]", "cpus: 8", "6: \"cpus\" is \"8\"; it must be a list"},
+    {"cpus: [2, 8]", "cpus: [0, 8]", "6: \"cpus\" has 0; it must be 1 to 1024"},
+    {"cpus: [2, 8]", "cpus:\n  - 2\n  - 5000", "8: \"cpus\" has 5000; it must be 1 to 1024"},
+    {"cpus: [2, 8]", "cpus: [8, 2]", "6: \"cpus\" has 2 after 8; they must grow"},
+    {"  simulated: 10", "  simulated: 0", "9: \"simulated\" is 0; it must be 1 to 4294967296"},
+    {"  simulated: 10\n", "", "7: \"operations\" lacks the key \"simulated\""},
+    {"  simulated: 10", "  simulate: 10",
+     "9: unknown key \"simulate\" in operations; did you mean \"simulated\"? there are: published, "
+     "simulated, warm_up, "
+     "sweep, sweep_warm_up"},
+    {"base: base_2010", "base: base_1970", NULL},
+    {"field: memtype", "field: memtip", NULL},
+    {"choice: spin", "choice: spun", NULL},
+    {"name: after", "name: before", "19: a second variant is called \"before\"; each needs its own name"},
+    {"    what: w\n    set", "    set", "14: \"variants\" lacks the key \"what\""},
+    {"variant: before", "variant: befor",
+     "23: experiment e has no variant \"befor\"; did you mean \"before\"? there are: before, after"},
+    {"    cpus: 2", "    cpus: 0", "24: \"cpus\" is 0; it must be 1 to 1024"},
+    {"quantity: seconds", "quantity: minutes", "25: \"quantity\" cannot be \"minutes\"; there are: seconds"},
+    {"value: 4", "value: -4", "26: \"value\" is -4; it must be more than 0"},
+    {"unit: s", "unit: ms", "27: \"unit\" is \"ms\"; seconds must be in s"},
+    {"kind: fitted", "kind: guessed", "28: \"kind\" cannot be \"guessed\"; there are: predicted, fitted"},
+    {"cpus: 8, q", "cpus: 2, q", "30: a second figure for \"before\" on 2 CPUs; one of the two must go"},
+};
+
+static void tells_each_mistake_with_its_line(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		char *text = fixture_replace(fixture_experiment(), mistakes[i].from, mistakes[i].to);
+		struct experiment *experiment;
+		struct published_list *published;
+		struct message why = {""};
+		char start[256];
+
+		fixture_write("experiments/e.yaml", text);
+		free(text);
+		if (load(&experiment, &published, &why) != -EINVAL)
+			fail_msg("no mistake was seen in: %s", mistakes[i].to);
+		if (mistakes[i].expected) {
+			fixture_expect(&why, "experiments/e.yaml", mistakes[i].expected);
+			continue;
+		}
+		/* What mm/policy says about it is its own; the line is ours. */
+		snprintf(start, sizeof(start),
+			 "%s/experiments/e.yaml:%s: variant \"before\": ", fixture_folder,
+			 strstr(mistakes[i].to, "base") ? "15" : "18");
+		if (strncmp(why.text, start, strlen(start)) || strlen(why.text) <= strlen(start))
+			fail_msg("%s", why.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(reads_what_stands_there, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(can_do_without_published_figures, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(lists_the_variants_there_are, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(tells_each_mistake_with_its_line, fixture_open, fixture_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
