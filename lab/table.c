@@ -87,13 +87,15 @@ static size_t total(const struct table *table, const struct layout *layout)
 	return sum;
 }
 
+/* The longest part of a header that must stay on one line; it may be broken at spaces and behind hyphens. */
 static size_t longest_word(const char *text)
 {
 	size_t longest = 0;
 
 	while (*text) {
-		size_t length = strcspn(text, " ");
+		size_t length = strcspn(text, " -");
 
+		length += text[length] == '-';
 		if (length > longest)
 			longest = length;
 		text += length + (text[length] == ' ');
@@ -114,32 +116,43 @@ static void natural(const struct table *table, struct layout *layout, bool broke
 	}
 }
 
+/* Leaves out the column that goes first; false when all that are left stay. */
+static bool drop_one(const struct table *table, struct layout *layout)
+{
+	size_t drop = table->count;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (layout->width[i] && table->columns[i].drop &&
+		    (drop == table->count || table->columns[i].drop > table->columns[drop].drop))
+			drop = i;
+	if (drop == table->count)
+		return false;
+	layout->width[drop] = 0;
+	return true;
+}
+
+/* Breaks headers first; then narrows the column that wraps; then leaves out columns, and gives what that
+ * frees to the column that wraps. */
 static void fit(const struct table *table, struct layout *layout, size_t width)
 {
+	size_t wraps = table->count, wanted = 0;
+
 	natural(table, layout, false);
-	if (width && total(table, layout) > width)
-		natural(table, layout, true);
-	while (width && total(table, layout) > width) {
-		size_t over = total(table, layout) - width;
-		size_t drop = table->count;
-		bool narrowed = false;
-
-		for (size_t i = 0; i < table->count; i++)
-			if (table->columns[i].wrap && layout->width[i] > WRAP_MIN) {
-				size_t spare = layout->width[i] - WRAP_MIN;
-
-				layout->width[i] -= over < spare ? over : spare;
-				narrowed = true;
-			}
-		if (narrowed)
-			continue;
-		for (size_t i = 0; i < table->count; i++)
-			if (layout->width[i] && table->columns[i].drop &&
-			    (drop == table->count || table->columns[i].drop > table->columns[drop].drop))
-				drop = i;
-		if (drop == table->count)
-			return;
-		layout->width[drop] = 0;
+	if (!width || total(table, layout) <= width)
+		return;
+	natural(table, layout, true);
+	for (size_t i = 0; i < table->count; i++)
+		if (table->columns[i].wrap) {
+			wraps = i;
+			wanted = layout->width[i];
+			layout->width[i] = wanted < WRAP_MIN ? wanted : WRAP_MIN;
+		}
+	while (total(table, layout) > width && drop_one(table, layout))
+		continue;
+	if (wraps < table->count && total(table, layout) < width) {
+		layout->width[wraps] += width - total(table, layout);
+		if (layout->width[wraps] > wanted)
+			layout->width[wraps] = wanted;
 	}
 }
 
@@ -154,8 +167,8 @@ static size_t line_length(const char *text, size_t width)
 	for (at = width; at > 0; at--)
 		if (text[at] == ' ' && text[at - 1] != ' ')
 			return at;
-	for (at = width; at > width / 2; at--)
-		if (strchr(".+/,", text[at - 1]))
+	for (at = width; at > 0; at--)
+		if (strchr("-.+/,", text[at - 1]))
 			return at;
 	return width;
 }

@@ -44,9 +44,9 @@ void wire_string(struct wire *wire, char **text)
 		return;
 	}
 	*text = NULL;
-	if (!length || length > wire->bytes - wire->at)
+	if (!length)
 		return;
-	*text = malloc(length);
+	*text = length <= wire->bytes - wire->at ? malloc(length) : NULL;
 	if (*text)
 		wire_bytes(wire, *text, length);
 	else

@@ -14,6 +14,11 @@ const char *const lock_rank_name[LOCK_RANK_COUNT] = {
 #undef LOCK_RANK_NAME
 };
 
+const char *lock_class_name(const uint16_t *rank)
+{
+	return lock_rank_name[*rank];
+}
+
 /* More than any path through the code holds at once. */
 #define HELD_MAX 16
 

@@ -40,6 +40,14 @@ enum lock_rank {
 /* The class's name, by rank. */
 extern const char *const lock_rank_name[LOCK_RANK_COUNT];
 
+/*
+ * The name of the class of a lock whose rank stands at `rank`, for port/trace.h. The look at the rank is no
+ * part of the lock: the virtual machine must not count it as an access of the lock's line, and where nobody
+ * traces, the call goes away.
+ */
+__attribute__((noinline, pure, no_instrument_function, no_sanitize("thread"))) const char *
+lock_class_name(const uint16_t *rank);
+
 enum lock_kind { LOCK_SPINNING, LOCK_SLEEPING };
 
 /*

@@ -82,11 +82,11 @@ static inline void mcs_lock(struct mcs_lock *lock)
 	atomic_store_explicit(&node->granted, 0, memory_order_relaxed);
 	before = atomic_exchange_explicit(&lock->tail, id, memory_order_acq_rel);
 	if (before) {
-		port_lock_contended(lock, lock_rank_name[lock->rank], 0);
+		port_lock_contended(lock, lock_class_name(&lock->rank), 0);
 		atomic_store_explicit(&mcs_node(lock, before)->next, id, memory_order_release);
 		port_spin_until_u32(&node->granted, UINT32_MAX, 1);
 	}
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 }
 
 /* Takes the lock if it is free, and returns whether it did. Locks of any rank may be held. */
@@ -103,7 +103,7 @@ static inline bool mcs_trylock(struct mcs_lock *lock)
 		return false;
 	set->mcs_lock[level] = lock;
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 1);
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 	return true;
 }
 
@@ -117,7 +117,7 @@ static inline void mcs_unlock(struct mcs_lock *lock)
 	uint32_t id = mcs_id(port_cpu(), level);
 
 	lock_rank_release(lock, lock->rank);
-	port_lock_released(lock, lock_rank_name[lock->rank], 0);
+	port_lock_released(lock, lock_class_name(&lock->rank), 0);
 	if (!next) {
 		if (atomic_compare_exchange_strong_explicit(&lock->tail, &id, 0, memory_order_release,
 							    memory_order_relaxed)) {

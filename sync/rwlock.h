@@ -56,10 +56,10 @@ static inline void read_lock(struct rwlock *lock)
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 0);
 	if (atomic_fetch_add_explicit(&lock->state, RWLOCK_READER, memory_order_acquire) &
 	    (RWLOCK_WRITER | RWLOCK_WAITING)) {
-		port_lock_contended(lock, lock_rank_name[lock->rank], 1);
+		port_lock_contended(lock, lock_class_name(&lock->rank), 1);
 		rwlock_read_wait(lock);
 	}
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 1);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 1);
 }
 
 /* Takes the lock with other readers if no writer holds it or is to be next; returns whether it did. */
@@ -73,7 +73,7 @@ static inline bool read_trylock(struct rwlock *lock)
 	} while (!atomic_compare_exchange_weak_explicit(&lock->state, &state, state + RWLOCK_READER,
 							memory_order_acquire, memory_order_relaxed));
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 1);
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 1);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 1);
 	return true;
 }
 
@@ -81,7 +81,7 @@ static inline bool read_trylock(struct rwlock *lock)
 static inline void read_unlock(struct rwlock *lock)
 {
 	lock_rank_release(lock, lock->rank);
-	port_lock_released(lock, lock_rank_name[lock->rank], 1);
+	port_lock_released(lock, lock_class_name(&lock->rank), 1);
 	atomic_fetch_sub_explicit(&lock->state, RWLOCK_READER, memory_order_release);
 }
 
@@ -108,10 +108,10 @@ static inline void write_lock(struct rwlock *lock)
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 0);
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &expected, RWLOCK_WRITER,
 						     memory_order_acquire, memory_order_relaxed)) {
-		port_lock_contended(lock, lock_rank_name[lock->rank], 0);
+		port_lock_contended(lock, lock_class_name(&lock->rank), 0);
 		rwlock_write_wait(lock);
 	}
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 }
 
 /* Takes the lock alone if it is free; returns whether it did. */
@@ -123,7 +123,7 @@ static inline bool write_trylock(struct rwlock *lock)
 						     memory_order_acquire, memory_order_relaxed))
 		return false;
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 1);
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 	return true;
 }
 
@@ -131,7 +131,7 @@ static inline bool write_trylock(struct rwlock *lock)
 static inline void write_unlock(struct rwlock *lock)
 {
 	lock_rank_release(lock, lock->rank);
-	port_lock_released(lock, lock_rank_name[lock->rank], 0);
+	port_lock_released(lock, lock_class_name(&lock->rank), 0);
 	atomic_fetch_sub_explicit(&lock->state, RWLOCK_WRITER, memory_order_release);
 }
 

@@ -71,7 +71,7 @@ static inline void down_read(struct rwsem *sem)
 	lock_rank_may_sleep();
 	lock_rank_take(sem, sem->rank, LOCK_SLEEPING, 0);
 	sem->ops->down_read(sem);
-	port_lock_acquired(sem, lock_rank_name[sem->rank], 1);
+	port_lock_acquired(sem, lock_class_name(&sem->rank), 1);
 }
 
 /*
@@ -83,7 +83,7 @@ static inline bool down_read_trylock(struct rwsem *sem)
 	if (!sem->ops->down_read_trylock(sem))
 		return false;
 	lock_rank_take(sem, sem->rank, LOCK_SLEEPING, 1);
-	port_lock_acquired(sem, lock_rank_name[sem->rank], 1);
+	port_lock_acquired(sem, lock_class_name(&sem->rank), 1);
 	return true;
 }
 
@@ -91,7 +91,7 @@ static inline bool down_read_trylock(struct rwsem *sem)
 static inline void up_read(struct rwsem *sem)
 {
 	lock_rank_release(sem, sem->rank);
-	port_lock_released(sem, lock_rank_name[sem->rank], 1);
+	port_lock_released(sem, lock_class_name(&sem->rank), 1);
 	sem->ops->up_read(sem);
 }
 
@@ -101,7 +101,7 @@ static inline void down_write(struct rwsem *sem)
 	lock_rank_may_sleep();
 	lock_rank_take(sem, sem->rank, LOCK_SLEEPING, 0);
 	sem->ops->down_write(sem);
-	port_lock_acquired(sem, lock_rank_name[sem->rank], 0);
+	port_lock_acquired(sem, lock_class_name(&sem->rank), 0);
 }
 
 /* Takes the semaphore alone if it is free; returns whether it did. Never sleeps. */
@@ -110,7 +110,7 @@ static inline bool down_write_trylock(struct rwsem *sem)
 	if (!sem->ops->down_write_trylock(sem))
 		return false;
 	lock_rank_take(sem, sem->rank, LOCK_SLEEPING, 1);
-	port_lock_acquired(sem, lock_rank_name[sem->rank], 0);
+	port_lock_acquired(sem, lock_class_name(&sem->rank), 0);
 	return true;
 }
 
@@ -118,7 +118,7 @@ static inline bool down_write_trylock(struct rwsem *sem)
 static inline void up_write(struct rwsem *sem)
 {
 	lock_rank_release(sem, sem->rank);
-	port_lock_released(sem, lock_rank_name[sem->rank], 0);
+	port_lock_released(sem, lock_class_name(&sem->rank), 0);
 	sem->ops->up_write(sem);
 }
 

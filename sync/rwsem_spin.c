@@ -29,7 +29,7 @@ static void wait_unlock(struct rwsem *sem, bool writes)
 	struct rwsem_waiter *waiter = rwsem_queue_add_locked(sem, writes);
 
 	spin_unlock(&sem->wait_lock);
-	port_lock_contended(sem, lock_rank_name[sem->rank], !writes);
+	port_lock_contended(sem, lock_class_name(&sem->rank), !writes);
 	rwsem_queue_sleep(waiter);
 }
 

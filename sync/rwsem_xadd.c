@@ -77,7 +77,7 @@ static void wait_unlock(struct rwsem *sem, bool writes)
 
 static void down_read_slow(struct rwsem *sem)
 {
-	port_lock_contended(sem, lock_rank_name[sem->rank], 1);
+	port_lock_contended(sem, lock_class_name(&sem->rank), 1);
 	spin_lock(&sem->wait_lock);
 	/* All gone meanwhile? Then the count is an honest one: no writer can have come in while it stood. */
 	if (!sem->first && !(atomic_load_explicit(&sem->state, memory_order_acquire) & WRITER)) {
@@ -126,7 +126,7 @@ static void rwsem_xadd_down_write(struct rwsem *sem)
 {
 	if (rwsem_xadd_down_write_trylock(sem))
 		return;
-	port_lock_contended(sem, lock_rank_name[sem->rank], 0);
+	port_lock_contended(sem, lock_class_name(&sem->rank), 0);
 	spin_lock(&sem->wait_lock);
 	wait_unlock(sem, true);
 }

@@ -30,10 +30,10 @@ static inline void spin_lock(struct spinlock *lock)
 	/* Nothing reads the lock's line before the draw: the first access to it is the one that takes it
 	 * over. */
 	if (!ticket_draw(&lock->ticket, &number)) {
-		port_lock_contended(lock, lock_rank_name[lock->rank], 0);
+		port_lock_contended(lock, lock_class_name(&lock->rank), 0);
 		ticket_wait(&lock->ticket, number);
 	}
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 }
 
 /* Takes the lock if it is free, and returns whether it did. Locks of any rank may be held. */
@@ -42,7 +42,7 @@ static inline bool spin_trylock(struct spinlock *lock)
 	if (!ticket_trylock(&lock->ticket))
 		return false;
 	lock_rank_take(lock, lock->rank, LOCK_SPINNING, 1);
-	port_lock_acquired(lock, lock_rank_name[lock->rank], 0);
+	port_lock_acquired(lock, lock_class_name(&lock->rank), 0);
 	return true;
 }
 
@@ -50,7 +50,7 @@ static inline bool spin_trylock(struct spinlock *lock)
 static inline void spin_unlock(struct spinlock *lock)
 {
 	lock_rank_release(lock, lock->rank);
-	port_lock_released(lock, lock_rank_name[lock->rank], 0);
+	port_lock_released(lock, lock_class_name(&lock->rank), 0);
 	ticket_unlock(&lock->ticket);
 }
 

@@ -14,28 +14,38 @@
 
 /*
  * A taker draws `next` and waits until `owner` shows its number. Both wrap around; there are fewer CPUs than
- * numbers. They share a cache line, so every arrival makes all waiters read it again: that is the lock which
- * kernels had until about 2015, and what its experiments measure.
+ * numbers. They share a word, so that one read-modify-write draws and sees whether the turn has come already,
+ * and a cache line, so that every arrival makes all waiters read it again: that is the lock which kernels had
+ * until about 2015, and what its experiments measure.
  *
- * `next` needs no order: a taker has the lock only once its load of `owner`, with acquire order, sees what
- * the last holder stored there with release order.
+ * Who has the lock has seen, with acquire order, either by its draw or by its wait, the `owner` that the last
+ * holder stored with release order.
  */
 struct ticket {
-	_Atomic uint16_t next;
-	_Atomic uint16_t owner;
+	union {
+		struct {
+			_Atomic uint16_t owner; /* the lower half on this little-endian machine */
+			_Atomic uint16_t next;
+		};
+		_Atomic uint32_t both;
+	};
 };
+
+#define TICKET_NEXT_SHIFT 16
 
 static inline void ticket_init(struct ticket *ticket)
 {
-	atomic_init(&ticket->next, 0);
-	atomic_init(&ticket->owner, 0);
+	atomic_init(&ticket->both, 0);
 }
 
 /* Draws a number. Returns true if the lock is the caller's at once, else ticket_wait() is to be called. */
 static inline bool ticket_draw(struct ticket *ticket, uint16_t *number)
 {
-	*number = atomic_fetch_add_explicit(&ticket->next, 1, memory_order_relaxed);
-	return atomic_load_explicit(&ticket->owner, memory_order_acquire) == *number;
+	uint32_t drawn =
+	    atomic_fetch_add_explicit(&ticket->both, 1u << TICKET_NEXT_SHIFT, memory_order_acquire);
+
+	*number = (uint16_t)(drawn >> TICKET_NEXT_SHIFT);
+	return (uint16_t)drawn == *number;
 }
 
 static inline void ticket_wait(struct ticket *ticket, uint16_t number)
@@ -51,14 +61,13 @@ static inline void ticket_lock(struct ticket *ticket)
 		ticket_wait(ticket, number);
 }
 
-/* Takes the lock if it is free. */
+/* Takes the lock if it is free: no number is out that was not called. */
 static inline bool ticket_trylock(struct ticket *ticket)
 {
-	/* `next` equal to this means that no number is out: every later one is drawn after ours. */
-	uint16_t owner = atomic_load_explicit(&ticket->owner, memory_order_acquire);
-	uint16_t expected = owner;
+	uint32_t seen = atomic_load_explicit(&ticket->both, memory_order_relaxed);
 
-	return atomic_compare_exchange_strong_explicit(&ticket->next, &expected, (uint16_t)(owner + 1),
+	return (uint16_t)seen == seen >> TICKET_NEXT_SHIFT &&
+	       atomic_compare_exchange_strong_explicit(&ticket->both, &seen, seen + (1u << TICKET_NEXT_SHIFT),
 						       memory_order_acquire, memory_order_relaxed);
 }
 

@@ -4,17 +4,17 @@
 #include "vsmp/coherence.h"
 
 /* What a loop has read since its last turn, for spinning_relax(). */
-static void remember(struct cpu *cpu, struct line *line)
+static void remember(struct cpu *cpu, struct line *line, unsigned offset, unsigned bytes)
 {
 	unsigned count = cpu->recent_count;
 
 	if (count > WATCH_MAX)
 		return;
 	for (unsigned i = 0; i < count; i++)
-		if (cpu->recent[i] == line)
+		if (cpu->recent[i].line == line)
 			return;
 	if (count < WATCH_MAX)
-		cpu->recent[count] = line;
+		cpu->recent[count] = (struct place){line, (uint16_t)offset, (uint16_t)bytes};
 	cpu->recent_count = count + 1;
 }
 
@@ -41,8 +41,7 @@ static bool obtain(struct cpu *cpu, struct line *line, uintptr_t address, unsign
 	}
 	if (kind == ACCESS_READ && line_shared_by(line, cpu->core))
 		return true;
-	cpu->wanted_offset = address % CACHE_LINE_BYTES;
-	cpu->wanted_bytes = (uint16_t)bytes;
+	cpu->wanted = (struct place){line, address % CACHE_LINE_BYTES, (uint16_t)bytes};
 	coherence_fetch(cpu, line, kind);
 	return false;
 }
@@ -68,7 +67,7 @@ void access_memory(uintptr_t address, unsigned bytes, enum access_kind kind, boo
 	if (!line)
 		return;
 	cpu->accesses++;
-	remember(cpu, line);
+	remember(cpu, line, address % CACHE_LINE_BYTES, bytes);
 	transfers = cpu->transfers;
 	if (obtain(cpu, line, address, bytes, kind))
 		cpu->clock += modify ? cpu->atomic_hit_cycles : cpu->hit_cycles;

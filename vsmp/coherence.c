@@ -84,8 +84,8 @@ static uint64_t grant(struct cpu *cpu, struct line *line, enum access_kind kind,
 		if (cpu->measuring) {
 			cpu->transfers++;
 			if (machine->lines)
-				observe_transfer(cpu->id, line_number(line), cpu->wanted_offset,
-						 cpu->wanted_bytes, kind == ACCESS_WRITE,
+				observe_transfer(cpu->id, line_number(line), cpu->wanted.offset,
+						 cpu->wanted.bytes, kind == ACCESS_WRITE,
 						 complete - cpu->request_clock);
 		}
 	}
@@ -181,7 +181,6 @@ void coherence_fetch(struct cpu *cpu, struct line *line, enum access_kind kind)
 	uint64_t arrival;
 
 	cpu->request_clock = cpu->clock;
-	cpu->wanted = line;
 	arrival = arrival_at(cpu, line, kind, cpu->clock, &transfer);
 	if (!line->queue && line->busy_until <= arrival) {
 		cpu->clock = grant(cpu, line, kind, arrival, &transfer.class);
@@ -190,15 +189,14 @@ void coherence_fetch(struct cpu *cpu, struct line *line, enum access_kind kind)
 		enqueue(cpu, line, kind, arrival);
 	}
 	schedule_others();
-	cpu->wanted = NULL;
 }
 
-void coherence_ask(struct cpu *cpu, struct line *line, uint64_t clock)
+void coherence_ask(struct cpu *cpu, uint64_t clock)
 {
+	struct line *line = cpu->wanted.line;
 	struct transfer transfer;
 
 	cpu->request_clock = clock;
-	cpu->wanted = line;
 	enqueue(cpu, line, ACCESS_READ, arrival_at(cpu, line, ACCESS_READ, clock, &transfer));
 }
 
@@ -267,8 +265,8 @@ static unsigned deliver_reads(struct entry *entry, struct line *line, uint64_t c
 		if (cpu != entry->first && cpu->measuring) {
 			cpu->transfers++;
 			if (machine->lines)
-				observe_transfer(cpu->id, line_number(line), cpu->wanted_offset,
-						 cpu->wanted_bytes, false, cpu->clock - cpu->request_clock);
+				observe_transfer(cpu->id, line_number(line), cpu->wanted.offset,
+						 cpu->wanted.bytes, false, cpu->clock - cpu->request_clock);
 		}
 	}
 	if (leader) {

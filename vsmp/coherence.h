@@ -24,9 +24,11 @@ void coherence_close(void);
  */
 void coherence_fetch(struct cpu *cpu, struct line *line, enum access_kind kind);
 
-/* The same for a CPU that spins: asks at `clock` for the line to be read, and returns at once. The schedule
- * calls spinning_look() when it has come. */
-void coherence_ask(struct cpu *cpu, struct line *line, uint64_t clock);
+/*
+ * The same for a CPU that spins: asks at `clock` for the line of cpu->wanted to be read, and returns at once.
+ * The schedule calls spinning_look() when it has come.
+ */
+void coherence_ask(struct cpu *cpu, uint64_t clock);
 
 /* The line's content changes at `now`: every CPU that spins on it looks again. */
 void coherence_wake_watchers(struct line *line, uint64_t now);

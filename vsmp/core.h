@@ -35,9 +35,15 @@ enum cpu_state {
 
 struct line;
 
+/* Which bytes of which line. */
+struct place {
+	struct line *line;
+	uint16_t offset, bytes;
+};
+
 /* One line that a parked CPU watches: a member of the line's list of watchers. */
 struct watch {
-	struct line *line; /* NULL: not in use */
+	struct place place; /* of the read whose value it waits to change; line NULL: not in use */
 	struct watch *next, **link;
 };
 
@@ -66,8 +72,7 @@ struct cpu {
 	struct fiber fiber;
 
 	/* The request that it waits for (CPU_FETCHING), or a parked CPU's next. */
-	struct line *wanted;
-	uint16_t wanted_offset, wanted_bytes; /* in the line */
+	struct place wanted;
 	uint64_t request_clock;
 	struct cpu *next_rider; /* others whose read rides on the same fill */
 	bool leads_group;       /* scheduled on behalf of its riders, all of them spinning */
@@ -75,7 +80,7 @@ struct cpu {
 	/* Spinning. */
 	bool spinning;
 	struct spin spin;
-	struct line *recent[WATCH_MAX]; /* lines read since the last turn of a loop */
+	struct place recent[WATCH_MAX]; /* what was read since the last turn of a loop */
 	unsigned recent_count;          /* WATCH_MAX + 1: too many */
 	struct watch watches[WATCH_MAX];
 
@@ -111,7 +116,6 @@ struct machine {
 	struct vsmp_machine shape;
 	struct costs costs;
 	unsigned cpu_count, core_count;
-	unsigned socket_limit; /* no CPU of the run sits in a socket from here on */
 	struct cpu *cpus;
 	struct random random;
 	uint16_t home_socket; /* of globals and boot memory */

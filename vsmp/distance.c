@@ -4,7 +4,7 @@
 /* Who else holds a line, seen from one socket. */
 struct holders {
 	unsigned copies;        /* cores other than the requester's */
-	unsigned local_copies;  /* of them, in the requester's socket */
+	bool in_socket;         /* some core of the requester's socket, itself included, holds it */
 	unsigned sockets;       /* other sockets that hold it */
 	unsigned blades;        /* other blades */
 	unsigned farthest_hops; /* from the home to a socket that holds it */
@@ -21,28 +21,36 @@ static inline unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/* How many of the set's cores are in `socket`. */
-static unsigned count_in_socket(const struct sharers *set, unsigned socket)
+static void add_sharers(struct holders *found, const struct cpu *cpu, const struct line *line, unsigned home,
+			enum access_kind kind)
 {
-	unsigned first = socket * machine->shape.cores_per_socket;
-	unsigned end = first + machine->shape.cores_per_socket;
-	unsigned count = 0;
+	const struct sharers *set = line_sharers(line->sharers);
+	unsigned last_blade = cpu->blade;
 
-	while (first < end) {
-		unsigned bits = 64 - first % 64;
-		uint64_t word = set->cores[first / 64] >> (first % 64);
+	found->copies = set->count - line_shared_by(line, cpu->core);
+	found->in_socket = sharers_in_socket(set, cpu->socket);
+	found->sockets = set->socket_count - found->in_socket;
+	if (line->supplier && machine->shape.route == VSMP_ROUTE_ROUND)
+		found->supplier = (int)core_socket(line->supplier - 1u);
+	/* A read of a clean line is answered at its home; a write must reach everyone. */
+	if (kind == ACCESS_READ)
+		return;
+	for (unsigned word = 0; word < ARRAY_SIZE(set->sockets); word++) {
+		for (uint64_t bits = set->sockets[word]; bits; bits &= bits - 1) {
+			unsigned socket = word * 64 + (unsigned)__builtin_ctzll(bits);
+			unsigned blade = socket_blade(socket);
 
-		if (bits > end - first) {
-			bits = end - first;
-			word &= (1ull << bits) - 1;
+			found->farthest_hops = larger(found->farthest_hops, hops(home, socket));
+			if (blade != cpu->blade && blade != last_blade) {
+				found->blades++;
+				last_blade = blade;
+			}
 		}
-		count += (unsigned)__builtin_popcountll(word);
-		first += bits;
 	}
-	return count;
 }
 
-static struct holders find_holders(const struct cpu *cpu, struct line *line, unsigned home)
+static struct holders find_holders(const struct cpu *cpu, struct line *line, unsigned home,
+				   enum access_kind kind)
 {
 	struct holders found = {.supplier = -1};
 
@@ -50,37 +58,15 @@ static struct holders find_holders(const struct cpu *cpu, struct line *line, uns
 		unsigned socket = core_socket(line->owner - 1u);
 
 		found.copies = 1;
-		found.local_copies = socket == cpu->socket;
+		found.in_socket = socket == cpu->socket;
 		found.sockets = socket != cpu->socket;
 		found.blades = socket_blade(socket) != cpu->blade;
 		found.farthest_hops = hops(home, socket);
 		found.supplier = (int)socket;
 		return found;
 	}
-	if (line->sharers) {
-		const struct sharers *set = line_sharers(line->sharers);
-		unsigned last_blade = cpu->blade;
-
-		found.copies = set->count - line_shared_by(line, cpu->core);
-		for (unsigned socket = 0; socket < machine->socket_limit; socket++) {
-			unsigned count = count_in_socket(set, socket);
-
-			if (!count)
-				continue;
-			found.farthest_hops = larger(found.farthest_hops, hops(home, socket));
-			if (socket == cpu->socket) {
-				found.local_copies = count - line_shared_by(line, cpu->core);
-				continue;
-			}
-			found.sockets++;
-			if (socket_blade(socket) != cpu->blade && socket_blade(socket) != last_blade) {
-				found.blades++;
-				last_blade = socket_blade(socket);
-			}
-		}
-		if (line->supplier)
-			found.supplier = (int)core_socket(line->supplier - 1u);
-	}
+	if (line->sharers)
+		add_sharers(&found, cpu, line, home, kind);
 	return found;
 }
 
@@ -148,7 +134,7 @@ struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum acc
 	}
 	home = line_home(line, cpu->socket);
 	to_home = hops(cpu->socket, home);
-	found = find_holders(cpu, line, home);
+	found = find_holders(cpu, line, home, kind);
 	transfer.copies = found.copies;
 	if (!found.copies) {
 		if (line_shared_by(line, cpu->core)) {
@@ -165,7 +151,7 @@ struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum acc
 		transfer.occupancy_cycles = cost(VSMP_LOCAL_READ_OCCUPANCY);
 		return transfer;
 	}
-	if (!through_home && kind == ACCESS_READ && !line->owner && found.local_copies) {
+	if (!through_home && kind == ACCESS_READ && !line->owner && found.in_socket) {
 		transfer.class = TRANSFER_LLC;
 		transfer.latency_cycles = cost(VSMP_LLC_READ);
 		transfer.occupancy_cycles = cost(VSMP_LOCAL_READ_OCCUPANCY);

@@ -95,13 +95,18 @@ void line_share(struct line *line, unsigned core)
 {
 	struct sharers *set;
 	uint64_t bit = 1ull << (core % 64);
+	unsigned socket = core / machine->shape.cores_per_socket;
 
 	if (!line->sharers)
-		line->sharers = (uint32_t)take_set();
+		line->sharers = take_set();
 	set = line_sharers(line->sharers);
 	if (!(set->cores[core / 64] & bit)) {
 		set->cores[core / 64] |= bit;
 		set->count++;
+		if (!sharers_in_socket(set, socket)) {
+			set->sockets[socket / 64] |= 1ull << (socket % 64);
+			set->socket_count++;
+		}
 	}
 }
 

@@ -15,9 +15,16 @@
 
 /* A set of cores; the machine decides how many words each has. */
 struct sharers {
-	uint32_t count;
+	uint32_t count;        /* of cores */
+	uint32_t socket_count; /* of sockets that have one of them */
+	uint64_t sockets[VSMP_SOCKETS_MAX / 64];
 	uint64_t cores[];
 };
+
+static inline bool sharers_in_socket(const struct sharers *set, unsigned socket)
+{
+	return set->sockets[socket / 64] >> (socket % 64) & 1;
+}
 
 struct line {
 	uint64_t busy_until; /* the line's home serves no other request before */

@@ -17,13 +17,14 @@ static bool holds(const struct cpu *cpu, const struct line *line, uint64_t now)
 	return line->ready < now && (line->owner == cpu->core + 1u || line_shared_by(line, cpu->core));
 }
 
-static void watch_line(struct cpu *cpu, struct line *line)
+static void watch_place(struct cpu *cpu, struct place place)
 {
 	struct watch *watch = cpu->watches;
+	struct line *line = place.line;
 
-	while (watch->line)
+	while (watch->place.line)
 		watch++;
-	*watch = (struct watch){.line = line, .next = line->watchers, .link = &line->watchers};
+	*watch = (struct watch){.place = place, .next = line->watchers, .link = &line->watchers};
 	if (watch->next)
 		watch->next->link = &watch->next;
 	line->watchers = watch;
@@ -34,12 +35,12 @@ static void stop_watching(struct cpu *cpu)
 	for (unsigned i = 0; i < WATCH_MAX; i++) {
 		struct watch *watch = &cpu->watches[i];
 
-		if (!watch->line)
+		if (!watch->place.line)
 			continue;
 		*watch->link = watch->next;
 		if (watch->next)
 			watch->next->link = watch->link;
-		watch->line = NULL;
+		watch->place.line = NULL;
 	}
 }
 
@@ -53,13 +54,13 @@ static struct cpu *cpu_of(struct watch *watch)
 void spinning_wake(struct watch *watch, uint64_t now)
 {
 	struct cpu *cpu = cpu_of(watch);
-	struct line *line = watch->line;
 
+	cpu->wanted = watch->place;
 	stop_watching(cpu);
 	if (now < cpu->clock)
 		now = cpu->clock;
 	cpu->clock = now;
-	coherence_ask(cpu, line, now);
+	coherence_ask(cpu, now);
 }
 
 static bool condition_holds(struct cpu *cpu)
@@ -89,19 +90,20 @@ void spinning_look(struct cpu *leader)
 
 	leader->leads_group = false;
 	for (struct cpu *cpu = leader; cpu; cpu = next) {
-		struct line *line = cpu->wanted;
+		struct line *line = cpu->wanted.line;
 
 		next = cpu->next_rider;
 		cpu->next_rider = NULL;
 		cpu->accesses++;
+		access_trace(cpu, line, cpu->wanted.offset, cpu->wanted.bytes, ACCESS_READ, true);
 		if (condition_holds(cpu)) {
 			cpu->spinning = false;
 			schedule_cpu(cpu);
 		} else if (holds(cpu, line, now)) {
 			cpu->state = CPU_PARKED;
-			watch_line(cpu, line);
+			watch_place(cpu, cpu->wanted);
 		} else {
-			coherence_ask(cpu, line, cpu->clock);
+			coherence_ask(cpu, cpu->clock);
 		}
 	}
 }
@@ -131,7 +133,8 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	cpu->spin = (struct spin){.word = word, .bytes = bytes, .mask = mask, .value = value};
 	while (!condition_holds(cpu)) {
 		if (holds(cpu, line, cpu->clock)) {
-			watch_line(cpu, line);
+			watch_place(
+			    cpu, (struct place){line, (uintptr_t)word % CACHE_LINE_BYTES, (uint16_t)bytes});
 			park(cpu, "for a word to change (spinning)");
 			break;
 		}
@@ -152,10 +155,10 @@ void spinning_relax(void)
 	cpu->clock += cost(VSMP_RELAX);
 	can_park = cpu->recent_count > 0 && cpu->recent_count <= WATCH_MAX;
 	for (unsigned i = 0; can_park && i < cpu->recent_count; i++)
-		can_park = holds(cpu, cpu->recent[i], cpu->clock);
+		can_park = holds(cpu, cpu->recent[i].line, cpu->clock);
 	if (can_park) {
 		for (unsigned i = 0; i < cpu->recent_count; i++)
-			watch_line(cpu, cpu->recent[i]);
+			watch_place(cpu, cpu->recent[i]);
 		cpu->spin.word = NULL;
 		park(cpu, "for a line to be written to (cpu_relax)");
 	} else {

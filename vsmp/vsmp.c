@@ -51,8 +51,6 @@ static void seat_cpus(struct machine *new, const struct vsmp_seat *seats)
 		cpu->atomic_hit_cycles = (uint32_t)lround(new->costs.cycles[VSMP_ATOMIC_HIT] * share);
 		cpu->fault_cycles = (uint32_t)lround(new->costs.fault_cycles *share);
 		cpu->rcu_callbacks_tail = &cpu->rcu_callbacks;
-		if (cpu->socket >= new->socket_limit)
-			new->socket_limit = cpu->socket + 1u;
 	}
 }
 
@@ -130,8 +128,6 @@ int vsmp_create(const struct vsmp_config *config, struct message *why)
 	seat_cpus(machine, seats);
 	machine->home_socket =
 	    config->home_socket < 0 ? machine->cpus[0].socket : (uint16_t)config->home_socket;
-	if (machine->home_socket >= machine->socket_limit)
-		machine->socket_limit = machine->home_socket + 1u;
 	error = open_parts(config, why);
 	if (error) {
 		vsmp_destroy();

@@ -69,7 +69,15 @@ bool memtype_pinned(struct memtypes *memtypes, uint64_t first, uint64_t end);
  */
 bool memtype_pinned_against_free(struct memtypes *memtypes, uint64_t first, uint64_t end);
 
-/* memtype_two_pass.c: look at all pages, then change all. The caller holds what makes that one step. */
+/*
+ * memtype_two_pass.c: looking at all pages for what would refuse a reservation or a free. What is found was
+ * so at some moment during the call; that it still is takes a lock, or a claim.
+ */
+int memtype_look_reserve(struct memtypes *memtypes, uint64_t first, uint64_t end, enum memtype type,
+			 enum memtype *in_the_way);
+int memtype_look_free(struct memtypes *memtypes, uint64_t first, uint64_t end);
+
+/* Look, then change all pages. The caller holds what makes that one step. */
 int memtype_two_pass_reserve_locked(struct memtypes *memtypes, uint64_t first, uint64_t end,
 				    enum memtype type, enum memtype *in_the_way);
 int memtype_two_pass_free_locked(struct memtypes *memtypes, uint64_t first, uint64_t end);

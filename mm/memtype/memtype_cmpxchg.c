@@ -4,10 +4,10 @@
  * load of the page's flags.
  *
  * The two passes of memtype_two_pass.c would not do here: between looking at all pages and changing all,
- * another reservation could take some. So a reservation of [first, end)
+ * another reservation could take some. So a reservation of [first, end) looks, and if that does not refuse
  *
  *   1. claims the pages in ascending order: a compare-and-swap sets PG_memtype_claimed on a page whose type
- * is still the default. The type bits stay as they are.
+ *      is still the default. The type bits stay as they are.
  *   2. If a page has a type, takes its claims back and is refused. If a page has another's claim, takes its
  *      claims back, waits for that claim's end, and starts again.
  *   3. Once it has all: looks for pins, and if one would see its type change takes the claims back.
@@ -17,22 +17,23 @@
  * overlap in any way:
  *
  * - A page has at most one claim, since it is set by compare-and-swap from "not claimed". Only its claimer
- *   changes the type bits. So in step 4 every page still has what step 1 saw: no page gets two types, no free
- *   takes a page twice.
+ *   changes the type bits. So in step 4 every page still has what step 1 saw: no page gets two types, no
+ *   free takes a page twice.
  * - A refused call has changed no type bit; its claims are gone when it returns. Nobody can tell it from a
  *   call that never was, other than by having waited: a claim refuses nobody.
  * - A call that succeeds takes effect at the moment when it has claimed its last page: it holds all of them
- *   and each had the right type. A call that is refused takes effect when it sees the page that refuses it.
- *   A page that is claimed by a free counts as reserved until the free has dropped the claim.
+ *   and each had the right type. A call that is refused takes effect when it sees the page, or the pin, that
+ *   refuses it. A page that is claimed by a free counts as reserved until the free has dropped the claim.
  * - Nobody waits while holding a claim, so there is no deadlock. Nobody turns back for ever together either:
  *   of the calls under way, none can meet a claim above the highest one that is held, so the holder of that
  *   goes on or is refused.
+ * - The look before the claims keeps a call that a pin refuses again and again from claiming each time, and
+ *   so from starving the very look-up that the pin is held for.
  * - Look-ups never see a type that is taken back later, for types appear in step 4 only. They wait while a
  *   page is claimed, and only then, because of pins. A claim comes before the search for pins (under
  *   memtype_tree_lock), a pin (under the same lock) before the mapping's first look-up. If the search missed
  *   the pin, it ran first, so the look-up sees the claim or what became of it: without the wait it could
- *   return the old type just before step 4 replaces it. If the search found the pin, the type does not
- * change.
+ *   return the old type just before step 4 replaces it. If the search found the pin, the type stays.
  *
  * Orders: claiming has acquire order, ending a claim release, a look-up acquire, so that whoever meets a page
  * after a claim also sees all that its claimer did before.
@@ -116,8 +117,10 @@ static void end_claims(struct memtypes *memtypes, uint64_t first, uint64_t end, 
 static int cmpxchg_reserve(struct memtypes *memtypes, uint64_t first, uint64_t end, enum memtype type,
 			   enum memtype *in_the_way)
 {
-	int error = claim(memtypes, first, end, false, in_the_way);
+	int error = memtype_look_reserve(memtypes, first, end, type, in_the_way);
 
+	if (!error)
+		error = claim(memtypes, first, end, false, in_the_way);
 	if (error)
 		return error;
 	if (type != MEMTYPE_WB && memtype_pinned(memtypes, first, end)) {
@@ -132,7 +135,10 @@ static int cmpxchg_reserve(struct memtypes *memtypes, uint64_t first, uint64_t e
 static int cmpxchg_free(struct memtypes *memtypes, uint64_t first, uint64_t end)
 {
 	enum memtype ignored;
+	int error = memtype_look_free(memtypes, first, end);
 
+	if (error)
+		return error;
 	if (claim(memtypes, first, end, true, &ignored))
 		return -EINVAL;
 	if (memtype_pinned_against_free(memtypes, first, end)) {

@@ -27,31 +27,41 @@ static enum memtype get_type(const struct page *page)
 	return memtype_of_flags(atomic_load_explicit(&page->flags, memory_order_relaxed));
 }
 
-int memtype_two_pass_reserve_locked(struct memtypes *memtypes, uint64_t first, uint64_t end,
-				    enum memtype type, enum memtype *in_the_way)
+int memtype_look_reserve(struct memtypes *memtypes, uint64_t first, uint64_t end, enum memtype type,
+			 enum memtype *in_the_way)
 {
 	for (uint64_t pfn = first; pfn < end; pfn++) {
 		*in_the_way = get_type(pfn_to_page(memtypes->frames, pfn));
 		if (*in_the_way != MEMTYPE_DEFAULT)
 			return -EBUSY;
 	}
-	if (type != MEMTYPE_WB && memtype_pinned(memtypes, first, end)) {
-		*in_the_way = MEMTYPE_WB;
-		return -EBUSY;
-	}
-	for (uint64_t pfn = first; pfn < end; pfn++)
-		set_type(pfn_to_page(memtypes->frames, pfn), type);
-	return 0;
+	*in_the_way = MEMTYPE_WB;
+	return type != MEMTYPE_WB && memtype_pinned(memtypes, first, end) ? -EBUSY : 0;
 }
 
-int memtype_two_pass_free_locked(struct memtypes *memtypes, uint64_t first, uint64_t end)
+int memtype_look_free(struct memtypes *memtypes, uint64_t first, uint64_t end)
 {
 	for (uint64_t pfn = first; pfn < end; pfn++)
 		if (get_type(pfn_to_page(memtypes->frames, pfn)) == MEMTYPE_DEFAULT)
 			return -EINVAL;
-	if (memtype_pinned_against_free(memtypes, first, end))
-		return -EBUSY;
-	for (uint64_t pfn = first; pfn < end; pfn++)
+	return memtype_pinned_against_free(memtypes, first, end) ? -EBUSY : 0;
+}
+
+int memtype_two_pass_reserve_locked(struct memtypes *memtypes, uint64_t first, uint64_t end,
+				    enum memtype type, enum memtype *in_the_way)
+{
+	int error = memtype_look_reserve(memtypes, first, end, type, in_the_way);
+
+	for (uint64_t pfn = first; pfn < end && !error; pfn++)
+		set_type(pfn_to_page(memtypes->frames, pfn), type);
+	return error;
+}
+
+int memtype_two_pass_free_locked(struct memtypes *memtypes, uint64_t first, uint64_t end)
+{
+	int error = memtype_look_free(memtypes, first, end);
+
+	for (uint64_t pfn = first; pfn < end && !error; pfn++)
 		set_type(pfn_to_page(memtypes->frames, pfn), MEMTYPE_DEFAULT);
-	return 0;
+	return error;
 }

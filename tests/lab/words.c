@@ -198,8 +198,8 @@ static void fits_tables_to_their_room(void **state)
 		 "            six\n"
 		 "row2   200  one two three four five\n"
 		 "            six\n"
-		 "              under it and on and\n"
-		 "                on and on\n"
+		 "              under it and on and on\n"
+		 "                and on\n"
 		 "(no room for: extra,\n"
 		 "rest)\n"},
 	};

@@ -4,8 +4,10 @@
  */
 #include "tests/unit/mm/fixture.h"
 
+#include "mm/system/internal.h"
 #include "mm/table/pte.h"
 #include "model/pfn_space.h"
+#include "tests/common/death.h"
 
 #define OWN   200u
 #define RAM   400u /* own and exported */
@@ -249,12 +251,36 @@ static void impossible_systems_are_refused(void **state)
 	}
 }
 
+/* As if a signal handler had interrupted the system itself. */
+static void touch_from_inside(void *argument)
+{
+	struct sf_system *system;
+	struct sf_space *space;
+
+	(void)argument;
+	if (host_open(1))
+		return;
+	system = system_open(POLICY_MEMTYPE_CMPXCHG, 64, 64);
+	space = sf_space_create(system);
+	system_enter(system);
+	sf_space_touch(space, LARGE, false);
+}
+
+static void a_fault_inside_the_system_is_caught(void **state)
+{
+	(void)state;
+	expect_death(touch_from_inside, NULL, "mm/system/internal.h", "!cpu->inside");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    mm_test(every_policy_agrees_with_the_model), mm_test(an_unmap_cuts_mappings),
-	    mm_test(touches_outside_are_refused),        mm_test(frames_are_checked),
+	    mm_test(every_policy_agrees_with_the_model),
+	    mm_test(an_unmap_cuts_mappings),
+	    mm_test(touches_outside_are_refused),
+	    mm_test(frames_are_checked),
 	    mm_test(impossible_systems_are_refused),
+	    cmocka_unit_test(a_fault_inside_the_system_is_caught),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

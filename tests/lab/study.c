@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Studies, sweeps and predictions on an engine whose times are known, and what is reported of them.
+ */
+#include "tests/lab/fixture.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "lab/json.h"
+#include "lab/report.h"
+#include "lab/statistics.h"
+#include "lab/sweep.h"
+#include "tests/lab/fake_engine.h"
+
+/* An experiment and a machine from their files, and a plan for all that was published. */
+struct bench {
+	struct experiment *experiment;
+	struct published_list *published;
+	struct machine *machine;
+	struct study_case cases[2];
+	struct study_plan plan;
+};
+
+/* Remote reads are assumed: 10 cycles of 2 GHz, 5 to 40. So is a bandwidth, which the formula does not know.
+ */
+static void open_bench(struct bench *bench, const char *home)
+{
+	char *text = fixture_machine();
+	struct document *document;
+	struct message why = {""};
+
+	memset(&fake, 0, sizeof(fake));
+	text = fixture_replace(
+	    text, "remote_read_latency: {value: 10, unit: cycles, source: \"s\"}",
+	    "remote_read_latency: {value: 10, unit: cycles, assumed: \"a\", low: 5, high: 40}");
+	text = fixture_replace(text, "clear_core: {value: 5, unit: GB/s, source: \"s\"}",
+			       "clear_core: {value: 5, unit: GB/s, assumed: \"a\", low: 4, high: 8}");
+	text = fixture_replace(text, "placement: fill\n", home);
+	fixture_write("machines/m.yaml", text);
+	free(text);
+	text = fixture_experiment();
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (experiment_load(&bench->experiment, "e", &document, &why) ||
+	    published_load(&bench->published, document, bench->experiment, &why) ||
+	    machine_load(&bench->machine, "m", &why))
+		fail_msg("%s", why.text);
+	document_close(document);
+	for (size_t i = 0; i < 2; i++)
+		bench->cases[i] = (struct study_case){experiment_variant(bench->experiment, "before", NULL),
+						      bench->published->published[i].cpus};
+	bench->plan = (struct study_plan){.experiment = bench->experiment,
+					  .engine = &fake_engine,
+					  .machine = bench->machine,
+					  .cases = bench->cases,
+					  .case_count = 2,
+					  .seed = 100,
+					  .repetitions = 3,
+					  .operations = 10};
+}
+
+static void close_bench(struct bench *bench)
+{
+	experiment_free(bench->experiment);
+	published_free(bench->published);
+	machine_free(bench->machine);
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static void takes_the_median_of_seeds(void **state)
+{
+	struct bench bench;
+	struct study study;
+	struct message why = {""};
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	if (study_run(&study, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	/* Two CPUs: 10 x 2 + seed. */
+	assert_true(near(study.rows[0].samples_ns[0], 120));
+	assert_true(near(study.rows[0].samples_ns[2], 122));
+	assert_true(near(study.rows[0].ns_per_operation, 121));
+	assert_true(near(study.rows[1].ns_per_operation, 181));
+	assert_true(near(study.rows[0].operations_per_second, 2e9 / 121));
+	assert_true(near(study.rows[0].seconds, 121e-9 * 1000));
+	assert_int_equal(study.rows[1].observed->timing.operations, 80);
+	assert_int_equal(study.rows[1].observed->report.transfers, 240);
+	study_free(&study);
+	close_bench(&bench);
+}
+
+static const struct sweep_point *find_point(const struct sweep_point *points, long count, const char *what)
+{
+	for (long i = 0; i < count; i++)
+		if (!strcmp(points[i].what, what))
+			return &points[i];
+	fail_msg("no point \"%s\"", what);
+	return NULL;
+}
+
+static void sweeps_each_assumed_figure_and_the_corners(void **state)
+{
+	struct bench bench;
+	struct sweep_point *points;
+	const struct sweep_point *point;
+	long count;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	count = sweep_points(bench.machine, &points);
+	assert_int_equal(count, 6);
+	point = find_point(points, count, "remote_read_latency low");
+	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 5);
+	assert_true(point->at.value[VSMP_CLEAR_CORE] == 5);
+	assert_true(point->at.value[VSMP_HIT] == 10);
+	point = find_point(points, count, "remote_read_latency high");
+	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 40);
+	point = find_point(points, count, "clear_core high");
+	assert_true(point->at.value[VSMP_CLEAR_CORE] == 8);
+	/* Worse is a longer latency and a smaller bandwidth. */
+	point = find_point(points, count, "all worse");
+	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 40 && point->at.value[VSMP_CLEAR_CORE] == 4);
+	point = find_point(points, count, "all better");
+	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 5 && point->at.value[VSMP_CLEAR_CORE] == 8);
+	assert_int_equal(point->at.home, MACHINE_HOME_BOOT);
+	free(points);
+	close_bench(&bench);
+
+	open_bench(&bench, "placement: fill\nhome: idle\nhome_assumed: h\n");
+	count = sweep_points(bench.machine, &points);
+	assert_int_equal(count, 9);
+	assert_int_equal(find_point(points, count, "all worse")->at.home, MACHINE_HOME_IDLE);
+	assert_int_equal(find_point(points, count, "home boot")->at.home, MACHINE_HOME_BOOT);
+	assert_true(find_point(points, count, "home boot")->at.value[VSMP_REMOTE_READ_LATENCY] == 10);
+	point = find_point(points, count, "home boot, all worse");
+	assert_true(point->at.home == MACHINE_HOME_BOOT && point->at.value[VSMP_REMOTE_READ_LATENCY] == 40);
+	free(points);
+	close_bench(&bench);
+}
+
+static void predicts_with_a_range(void **state)
+{
+	struct bench bench;
+	struct prediction prediction;
+	struct message why = {""};
+
+	(void)state;
+	open_bench(&bench, "placement: fill\nhome: boot\nhome_assumed: h\n");
+	bench.plan.repetitions = 1;
+	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(prediction.points, 9);
+	/* 1,000 operations of 10 x CPUs + 100 ns; the best at 5, the worst at 40 and, with a socket idle, its
+	 * penalty. Eight CPUs leave no socket idle. */
+	assert_true(near(prediction.study.rows[0].seconds, 120e-6));
+	assert_true(near(prediction.seconds[0].low, 110e-6));
+	assert_true(near(prediction.seconds[0].high, 1180e-6));
+	assert_true(near(prediction.study.rows[1].seconds, 180e-6));
+	assert_true(near(prediction.seconds[1].low, 140e-6));
+	assert_true(near(prediction.seconds[1].high, 420e-6));
+	assert_int_equal(prediction.growth_count, 1);
+	assert_int_equal(prediction.growth[0].from, 0);
+	assert_int_equal(prediction.growth[0].to, 1);
+	assert_true(near(prediction.growth[0].ratio, 180.0 / 120));
+	/* At each point by itself: 420/180 is the greatest, 140/1110 (an idle home for two CPUs only) the
+	 * least. */
+	assert_true(near(prediction.growth[0].range.high, 420.0 / 180));
+	assert_true(near(prediction.growth[0].range.low, 140.0 / 1110));
+	prediction_free(&prediction);
+	close_bench(&bench);
+}
+
+static void has_no_range_where_nothing_is_assumed(void **state)
+{
+	struct bench bench;
+	struct prediction prediction;
+	struct message why = {""};
+	char *text = fixture_machine();
+	json_t *json;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	machine_free(bench.machine);
+	fixture_write("machines/m.yaml", text);
+	free(text);
+	assert_int_equal(machine_load(&bench.machine, "m", &why), 0);
+	bench.plan.machine = bench.machine;
+	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(prediction.points, 0);
+	assert_int_equal(prediction.seconds[0].count, 0);
+	json = json_prediction(&prediction, bench.published);
+	assert_true(
+	    json_is_null(json_object_get(json_array_get(json_object_get(json, "results"), 0), "range")));
+	json_decref(json);
+	prediction_free(&prediction);
+	close_bench(&bench);
+}
+
+static void tells_which_cpu_failed(void **state)
+{
+	struct bench bench;
+	struct study study;
+	struct message why = {""};
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	fake.failing_space = 1;
+	fake.failing_error = -ENOMEM;
+	assert_int_equal(study_run(&study, &bench.plan, NULL, &why), -ENOMEM);
+	assert_string_equal(why.text,
+			    "e, variant before, 2 CPUs, engine fake, seed 100: CPU 1 failed while making its "
+			    "address space: Cannot allocate memory");
+	study_free(&study);
+	close_bench(&bench);
+}
+
+/* Mappings that the operations fill again and again: the CPU unmaps and maps anew. */
+static void goes_round_when_a_mapping_is_full(void **state)
+{
+	struct bench bench;
+	struct workload_size size = {.cpus = 2, .published = 10, .measured = 25, .warm_up = 3};
+	struct engine_timing timing;
+	struct message why = {""};
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	fake_config =
+	    (struct engine_config){.cpus = 2, .memory_bytes = workload_pfn_insert.memory_bytes(&size)};
+	assert_int_equal(fake_config.memory_bytes, 2 * 28 * 4096);
+	assert_int_equal(workload_pfn_insert.run(&fake_engine, &size, &timing, &why), 0);
+	assert_int_equal(fake.maps, 2);
+	assert_int_equal(fake.spaces, 0);
+	assert_int_equal(timing.operations, 50);
+	close_bench(&bench);
+}
+
+static void writes_the_schema(void **state)
+{
+	struct bench bench;
+	struct study study;
+	struct message why = {""};
+	json_t *json, *again, *result;
+	char *one, *other;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	if (study_run(&study, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	json = json_study(&study, bench.published);
+	assert_int_equal(json_integer_value(json_object_get(json, "schema")), 1);
+	assert_string_equal(json_string_value(json_object_get(json, "experiment")), "e");
+	assert_string_equal(json_string_value(json_object_get(json, "engine")), "fake");
+	assert_string_equal(json_string_value(json_object_get(json, "machine")), "m");
+	assert_int_equal(json_integer_value(json_object_get(json, "seed")), 100);
+	assert_int_equal(json_array_size(json_object_get(json, "results")), 2);
+	result = json_array_get(json_object_get(json, "results"), 1);
+	assert_string_equal(json_string_value(json_object_get(result, "variant")), "before");
+	assert_int_equal(json_integer_value(json_object_get(result, "cpus")), 8);
+	assert_int_equal(json_integer_value(json_object_get(result, "operations")), 80);
+	assert_true(near(json_real_value(json_object_get(result, "ns_per_op")), 181));
+	assert_true(near(json_real_value(json_object_get(result, "extrapolated_seconds")), 181e-6));
+	assert_int_equal(json_array_size(json_object_get(result, "samples")), 3);
+	assert_true(near(json_real_value(json_object_get(result, "transfers_per_op")), 3));
+	assert_true(json_is_null(json_object_get(result, "conflicts_per_op")));
+	assert_true(json_is_array(json_object_get(result, "locks")));
+	assert_true(json_is_array(json_object_get(result, "profile")));
+	result = json_array_get(json_object_get(result, "published"), 0);
+	assert_string_equal(json_string_value(json_object_get(result, "quantity")), "seconds");
+	assert_true(near(json_real_value(json_object_get(result, "value")), 8));
+	assert_string_equal(json_string_value(json_object_get(result, "kind")), "predicted");
+	assert_true(json_is_null(json_object_get(result, "symbol")));
+
+	/* Byte for byte the same from a second run. */
+	one = json_dumps(json, 0);
+	study_free(&study);
+	assert_int_equal(study_run(&study, &bench.plan, NULL, &why), 0);
+	again = json_study(&study, bench.published);
+	other = json_dumps(again, 0);
+	assert_string_equal(one, other);
+	free(one);
+	free(other);
+	json_decref(json);
+	json_decref(again);
+	study_free(&study);
+	close_bench(&bench);
+}
+
+/* The published figures can be anything, and what we get stays. */
+static void never_reads_what_was_published(void **state)
+{
+	struct bench bench;
+	struct study study;
+	struct message why = {""};
+	double before;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	assert_int_equal(study_run(&study, &bench.plan, NULL, &why), 0);
+	before = study.rows[1].seconds;
+	study_free(&study);
+	bench.published->published[1].value = 12345;
+	assert_int_equal(study_run(&study, &bench.plan, NULL, &why), 0);
+	assert_true(study.rows[1].seconds == before);
+	assert_ptr_equal(report_comparable(&study, bench.published), bench.published);
+	snprintf(bench.machine->shape.name, sizeof(bench.machine->shape.name), "another");
+	assert_null(report_comparable(&study, bench.published));
+	study_free(&study);
+	close_bench(&bench);
+}
+
+static void finds_medians_and_ranges(void **state)
+{
+	static const double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+	double many[1001];
+	struct range range = {0};
+
+	(void)state;
+	assert_true(statistics_median(odd, 3) == 3);
+	assert_true(statistics_median(even, 4) == 2.5);
+	assert_true(statistics_median(one, 1) == 7);
+	assert_true(odd[0] == 5);
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (double)((i * 577) % ARRAY_SIZE(many));
+	assert_true(statistics_median(many, ARRAY_SIZE(many)) == 500);
+	range_add(&range, -2);
+	assert_true(range.low == -2 && range.high == -2);
+	range_add(&range, -7);
+	range_add(&range, 1);
+	assert_true(range.low == -7 && range.high == 1 && range.count == 3);
+}
+
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, fixture_open, fixture_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    WITH_FILES(takes_the_median_of_seeds),
+	    WITH_FILES(sweeps_each_assumed_figure_and_the_corners),
+	    WITH_FILES(predicts_with_a_range),
+	    WITH_FILES(has_no_range_where_nothing_is_assumed),
+	    WITH_FILES(tells_which_cpu_failed),
+	    WITH_FILES(goes_round_when_a_mapping_is_full),
+	    WITH_FILES(writes_the_schema),
+	    WITH_FILES(never_reads_what_was_published),
+	    cmocka_unit_test(finds_medians_and_ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
