@@ -12,8 +12,8 @@
 
 /*
  * Finds KIND/NAME.yaml, where `kind` is "experiments" or "machines"; a `name` with a slash is a path itself.
- * Writes the path, which the caller frees, NULL after an error. Returns 0; -ENOENT with a message that lists the names there are;
- * -ENOMEM.
+ * Writes the path, which the caller frees, NULL after an error. Returns 0; -ENOENT with a message that lists
+ * the names there are; -ENOMEM.
  */
 int files_find(const char *kind, const char *name, char **path, struct message *why);
 

@@ -162,7 +162,7 @@ static void show_locks(FILE *out, unsigned width, const struct study *study, con
 	    {"waittime-avg", TABLE_RIGHT, 0, 0}, {"acq-bounces", TABLE_RIGHT, 3, 0},
 	    {"acquisitions", TABLE_RIGHT, 0, 0}, {"holdtime-min", TABLE_RIGHT, 8, 0},
 	    {"holdtime-max", TABLE_RIGHT, 6, 0}, {"holdtime-total", TABLE_RIGHT, 5, 0},
-	    {"holdtime-avg", TABLE_RIGHT, 0, 0},
+	    {"holdtime-avg", TABLE_RIGHT, 1, 0},
 	};
 	struct table *table;
 

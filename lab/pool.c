@@ -221,7 +221,8 @@ static void wait_for_children(struct running *running)
 	for (unsigned i = 0; i < PARALLEL_MAX; i++)
 		if (running->children[i].pid) {
 			who[count] = &running->children[i];
-			polls[count++] = (struct pollfd){.fd = who[count - 1]->pipe, .events = POLLIN};
+			polls[count] = (struct pollfd){.fd = who[count]->pipe, .events = POLLIN};
+			count++;
 		}
 	if (ppoll(polls, count, NULL, &running->waiting_mask) <= 0)
 		return;
@@ -296,8 +297,12 @@ int pool_run(const struct pool *pool, struct message *why)
 	run_jobs(&running);
 	end_children(&running);
 
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		/* One signal was enough: ignoring the others that wait throws them away. */
+		if (caught)
+			signal(signals[i], SIG_IGN);
 		sigaction(signals[i], &before[i], NULL);
+	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (caught)
 		running.error = message_set(why, -EINTR, "interrupted");

@@ -32,7 +32,7 @@ void model_memtype_pin(struct model_memtype *model, uint64_t start, uint64_t end
 		model->pins[page] += by;
 }
 
-/* Does the change, then undoes it if a pinned page sees another type than before. */
+/* Whether a pinned page has another type after a change than before; the change is then undone. */
 static bool changes_pinned(const struct model_memtype *before, const struct model_memtype *after)
 {
 	for (uint64_t page = 0; page < before->pages; page++)

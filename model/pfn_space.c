@@ -67,9 +67,8 @@ int model_touch(struct model_pfn_space *model, uintptr_t address, bool write)
 
 	if (!page || !page->mapped)
 		return -EFAULT;
-	if (write && !page->writable) {
+	if (write && !page->writable)
 		return -EACCES;
-	}
 	page->present = true;
 	page->dirty |= write;
 	return 0;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Every choice of every field. A field's values are small enumerations, reached as ints at `offset`. */
@@ -34,58 +33,69 @@ static const struct {
     {"base_2010", {.memtype = POLICY_MEMTYPE_SPIN}},
 };
 
-/* Adds `name` to the list in `text` (of `bytes`), unless it is the one that was added last. */
-static void list_name(char *text, size_t bytes, const char **last, const char *name)
-{
-	size_t used = strlen(text);
+/* Names for a message, separated by commas; what does not fit is left out. */
+struct name_list {
+	char text[256];
+	const char *last;
+};
 
-	if (*last && !strcmp(*last, name))
+static void list_text(struct name_list *list, const char *text)
+{
+	size_t used = strlen(list->text), more = strlen(text);
+
+	if (more < sizeof(list->text) - used)
+		memcpy(list->text + used, text, more + 1);
+}
+
+/* Adds `name`, unless it is the one that was added last. */
+static void list_name(struct name_list *list, const char *name)
+{
+	if (list->last && !strcmp(list->last, name))
 		return;
-	snprintf(text + used, bytes - used, "%s%s", *last ? ", " : "", name);
-	*last = name;
+	if (list->last)
+		list_text(list, ", ");
+	list_text(list, name);
+	list->last = name;
 }
 
 int policy_base(struct policy *policy, const char *name, struct message *why)
 {
-	char names[256] = "";
-	const char *last = NULL;
+	struct name_list names = {.last = NULL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(base_table); i++) {
 		if (!strcmp(base_table[i].name, name)) {
 			*policy = base_table[i].policy;
 			return 0;
 		}
-		list_name(names, sizeof(names), &last, base_table[i].name);
+		list_name(&names, base_table[i].name);
 	}
-	return message_set(why, -ENOENT, "no policy base is called '%s'; there are: %s", name, names);
+	return message_set(why, -ENOENT, "no policy base is called '%s'; there are: %s", name, names.text);
 }
 
 int policy_set(struct policy *policy, const char *field, const char *choice, struct message *why)
 {
-	char fields[256] = "", choices[256] = "";
-	const char *last_field = NULL, *last_choice = NULL;
+	struct name_list fields = {.last = NULL}, choices = {.last = NULL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(choice_table); i++) {
-		list_name(fields, sizeof(fields), &last_field, choice_table[i].field);
+		list_name(&fields, choice_table[i].field);
 		if (strcmp(choice_table[i].field, field))
 			continue;
 		if (!strcmp(choice_table[i].choice, choice)) {
 			*(int *)((char *)policy + choice_table[i].offset) = choice_table[i].value;
 			return 0;
 		}
-		list_name(choices, sizeof(choices), &last_choice, choice_table[i].choice);
+		list_name(&choices, choice_table[i].choice);
 	}
-	if (!last_choice)
+	if (!choices.last)
 		return message_set(why, -ENOENT, "no policy field is called '%s'; there are: %s", field,
-				   fields);
+				   fields.text);
 	return message_set(why, -ENOENT, "policy field '%s' has no choice '%s'; there are: %s", field, choice,
-			   choices);
+			   choices.text);
 }
 
 int policy_check(const struct policy *policy, struct message *why)
 {
-	/* Every value must be one of the table; combinations that exclude each other would be refused here.
-	 */
+	/* With one field no combination excludes another: each value must be one of the table. */
 	for (size_t i = 0; i < ARRAY_SIZE(choice_table); i++) {
 		const char *field = choice_table[i].field;
 		int value = *(const int *)((const char *)policy + choice_table[i].offset);

@@ -6,6 +6,8 @@
 #ifndef TESTS_LAB_FAKE_ENGINE_H
 #define TESTS_LAB_FAKE_ENGINE_H
 
+#include <errno.h>
+
 #include "tests/lab/fixture.h"
 
 #define FAKE_HOME_PENALTY_NS 1000.0

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "mm/page/frames.h"
 #include "mm/system/system.h"
 
 #define CPUS  16u
@@ -166,12 +167,44 @@ static void a_reader_lock_is_written_too(void **state)
 	vsmp_report_free(&report);
 }
 
+static void take_every_frame(void *argument)
+{
+	/* Four nodes of 25 frames; the last has three more. */
+	struct frames *frames = frames_create(&(struct frames_config){.own_frames = 103});
+	struct page *page[103];
+	struct message why = {""};
+
+	(void)argument;
+	assert_non_null(frames);
+	for (unsigned i = 0; i < ARRAY_SIZE(page); i++) {
+		page[i] = frame_alloc(frames);
+		assert_non_null(page[i]);
+	}
+	assert_null(frame_alloc(frames));
+	if (frames_check(frames, ARRAY_SIZE(page), &why))
+		fail_msg("%s", why.text);
+	for (unsigned i = 0; i < ARRAY_SIZE(page); i++)
+		frame_free(frames, page[i]);
+	if (frames_check(frames, 0, &why))
+		fail_msg("%s", why.text);
+	frames_destroy(frames);
+}
+
+static void one_cpu_reaches_the_frames_of_all_nodes(void **state)
+{
+	(void)state;
+	fixture_create(4, 1, 1, 4, 1);
+	assert_int_equal(vsmp_setup(take_every_frame, NULL, NULL), 0);
+	vsmp_destroy();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(faults_without_the_lock_never_meet),
 	    cmocka_unit_test(faults_under_the_lock_meet_there),
 	    cmocka_unit_test(a_reader_lock_is_written_too),
+	    cmocka_unit_test(one_cpu_reaches_the_frames_of_all_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,13 +12,14 @@
 #include "mm/table/pte.h"
 #include "port/cpu.h"
 
-#define CPUS  8u
-#define SEEDS 12u
-#define OWN   512u
-#define PAGES 64u
-#define PAGE  PORT_PAGE_SIZE
-#define LARGE ((uintptr_t)512 * PAGE)
-#define BASE  (7 * LARGE - 8 * PAGE) /* on both sides of a border of last-level tables */
+#define CPUS   8u
+#define SEEDS  12u
+#define OWN    512u
+#define LOOKED 6u /* pages that are pinned at once; reservations are of more, so that they take longer */
+#define PAGES  64u
+#define PAGE   PORT_PAGE_SIZE
+#define LARGE  ((uintptr_t)512 * PAGE)
+#define BASE   (7 * LARGE - 8 * PAGE) /* on both sides of a border of last-level tables */
 
 static struct sf_system *memory_system;
 static struct sf_space *space;
@@ -73,16 +74,16 @@ static void pin_and_reserve(unsigned cpu, void *argument)
 	(void)argument;
 	random_seed(&random, seed * CPUS + cpu);
 	for (unsigned round = 0; round < 60; round++) {
-		uint64_t first = random_below(&random, 24), pages = 1 + random_below(&random, 6);
+		uint64_t first = random_below(&random, 24), pages = 1 + random_below(&random, LOOKED);
 		uint64_t start = first * PAGE, end = start + pages * PAGE;
-		enum memtype type = (enum memtype)(1 + random_below(&random, 3)), granted, seen[6];
+		enum memtype type = (enum memtype)(1 + random_below(&random, 3)), granted, seen[LOOKED];
 		struct interval pin = {.start = start, .end = end};
 		int error;
 
 		if (cpu % 2) {
 			memtype_pin(memtypes, &pin);
 			for (unsigned look = 0; look < 4; look++)
-				for (uint64_t page = 0; page < pages; page++) {
+				for (uint64_t page = pages; page-- > 0;) {
 					type = memtype_lookup(memtypes, start + page * PAGE);
 					if (!look)
 						seen[page] = type;
@@ -91,6 +92,8 @@ static void pin_and_reserve(unsigned cpu, void *argument)
 			memtype_unpin(memtypes, &pin);
 			continue;
 		}
+		pages += 3 * LOOKED;
+		end = start + pages * PAGE;
 		error = memtype_reserve(memtypes, start, end, type, &granted);
 		if (error) {
 			assert_int_equal(error, -EBUSY);
