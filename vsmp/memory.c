@@ -20,10 +20,19 @@ struct region {
 	unsigned node;
 	const char *type_name;
 	bool used;
+	size_t next_free; /* index + 1 of another of this size; 0: none */
+};
+
+/* Freed regions of one size. Few sizes are ever freed: those of the code's own structures. */
+struct free_list {
+	size_t bytes;
+	size_t first; /* index + 1; 0: none */
 };
 
 static struct region *regions;
 static size_t region_count, region_room;
+static struct free_list *free_lists;
+static size_t free_list_count;
 static uintptr_t next_address;
 static long fail_after = -1;
 
@@ -43,8 +52,10 @@ void memory_close(void)
 {
 	munmap((void *)ARENA_ADDRESS, ARENA_BYTES);
 	free(regions);
+	free(free_lists);
 	regions = NULL;
-	region_count = region_room = 0;
+	free_lists = NULL;
+	region_count = region_room = free_list_count = 0;
 }
 
 void vsmp_memory_fail_after(long count)
@@ -80,12 +91,42 @@ unsigned memory_home(uintptr_t address, unsigned socket)
 	return region->node;
 }
 
+static struct free_list *find_list(size_t bytes)
+{
+	for (size_t i = 0; i < free_list_count; i++)
+		if (free_lists[i].bytes == bytes)
+			return &free_lists[i];
+	return NULL;
+}
+
 static struct region *reuse(size_t bytes)
 {
-	for (size_t i = 0; i < region_count; i++)
-		if (!regions[i].used && regions[i].bytes == bytes)
-			return &regions[i];
-	return NULL;
+	struct free_list *list = find_list(bytes);
+	struct region *region;
+
+	if (!list || !list->first)
+		return NULL;
+	region = &regions[list->first - 1];
+	list->first = region->next_free;
+	return region;
+}
+
+static void give_back(struct region *region)
+{
+	struct free_list *list = find_list(region->bytes);
+
+	if (!list) {
+		struct free_list *larger = realloc(free_lists, (free_list_count + 1) * sizeof(*free_lists));
+
+		/* Without a list the region is lost until the machine ends; nothing else is. */
+		if (!larger)
+			return;
+		free_lists = larger;
+		list = &free_lists[free_list_count++];
+		*list = (struct free_list){.bytes = region->bytes};
+	}
+	region->next_free = list->first;
+	list->first = (size_t)(region - regions) + 1;
 }
 
 static struct region *extend(size_t bytes)
@@ -139,6 +180,7 @@ void vsmp_memory_free(void *memory, size_t bytes)
 	region = find((uintptr_t)memory);
 	invariant(region && region->used && region->address == (uintptr_t)memory && region->bytes >= bytes);
 	region->used = false;
+	give_back(region);
 	line_forget(line_of(region->address), region->bytes >> LINE_SHIFT);
 	/* Whoever gets it next finds zeroes. */
 	if (region->bytes >= PORT_PAGE_SIZE)
