@@ -26,14 +26,13 @@ INSTALL ?= install
 
 # A -j on the command line wins over this one.
 ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += -j$(shell nproc)
+MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
 ifneq ($(filter clean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
 Q := $(if $(V),,@)
-SUBMAKE := $(MAKE) --no-print-directory
 
 # --- Flags -----------------------------------------------------------------------------------------------
 # -g always: the virtual machine names lines and functions from its own debug information.
@@ -192,11 +191,11 @@ setup-all:
 
 # Under the sanitizers the host home only: gcc's thread sanitizer and the virtual machine both own the hooks.
 test: setup-all
-	@$(SUBMAKE) check
-	@$(SUBMAKE) tests-all
-	@$(SUBMAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined DEBUG=1 tests-unit
-	@$(SUBMAKE) BUILD=$(BUILD)/tsan SANITIZE=thread DEBUG=1 tests-stress
-	@$(SUBMAKE) BUILD=$(BUILD)/clang CC=clang tests-all
+	@$(MAKE) check
+	@$(MAKE) tests-all
+	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined DEBUG=1 tests-unit
+	@$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread DEBUG=1 tests-stress
+	@$(MAKE) BUILD=$(BUILD)/clang CC=clang tests-all
 	@tools/run-tests --command $(BUILD)/softfault $(SCRIPTS) $(UNIT_TESTS) $(VSMP_TESTS) $(LAB_TESTS) \
 		$(STRESS_TESTS) $(UNIT_TESTS:$(BUILD)/%=$(BUILD)/asan/%) $(STRESS_TESTS:$(BUILD)/%=$(BUILD)/tsan/%)
 
@@ -207,7 +206,7 @@ bench: $(BUILD)/softfault $(BENCHES)
 	@tools/bench --command $(BUILD)/softfault $(BENCHES)
 
 reproduce: setup-build
-	@$(SUBMAKE) $(BUILD)/softfault
+	@$(MAKE) $(BUILD)/softfault
 	@$(BUILD)/softfault reproduce
 
 install: $(BUILD)/softfault

@@ -62,7 +62,7 @@ static void work(uint64_t *own, unsigned turns)
 		__atomic_store_n(own, i, __ATOMIC_RELAXED);
 }
 
-static _Alignas(64) uint64_t own_words[1024][8];
+_Alignas(64) uint64_t own_words[1024][8];
 
 /* CPU 0 writes early; the others read late, one after the other, so that nothing queues. */
 static void read_after_write(unsigned cpu, void *argument)
