@@ -277,7 +277,8 @@ report reproduce_fits_into_60 $?
 run reproduce
 ! grep -q "$(printf '\033')" "$work/stdout" && [ ! -s "$work/stderr" ]
 report no_codes_into_pipes $?
-python3 - "$softfault" >"$work/stderr" 2>&1 <<'PYTHON'
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	python3 - "$softfault" >"$work/stderr" 2>&1 <<'PYTHON'
 import os, pty, sys
 seen = b""
 def read(fd):
@@ -291,7 +292,10 @@ assert b"\rsoftfault" not in seen
 assert b"pfn-insert: 8 of 8 runs" in seen, seen
 assert seen.index(b"8 of 8 runs") < seen.index(b"variant")
 PYTHON
-report progress_on_a_terminal $?
+	report progress_on_a_terminal $?
+else
+	echo "skipped progress_on_a_terminal: no pseudo-terminal to be had; is /dev/pts mounted?"
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
