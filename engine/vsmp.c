@@ -104,6 +104,7 @@ const struct engine engine_vsmp = {
     .deadlock_report = vsmp_deadlock_report,
     .report = vsmp_report,
     .report_free = vsmp_report_free,
+    .barrier = vsmp_barrier,
     .measure_begin = vsmp_measure_begin,
     .measure_end = vsmp_measure_end,
     .measure_active = vsmp_measure_active,

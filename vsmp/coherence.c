@@ -92,6 +92,7 @@ static uint64_t grant(struct cpu *cpu, struct line *line, enum access_kind kind,
 	if (kind == ACCESS_WRITE) {
 		if (moved && machine->lines && cpu->measuring)
 			observe_invalidation(cpu->id, line_number(line), transfer.copies);
+		machine->rescues = 0;
 		line_own(line, cpu->core, true);
 		line->ready = complete;
 		coherence_wake_watchers(line, now);

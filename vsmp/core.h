@@ -22,12 +22,13 @@
 enum access_kind { ACCESS_READ, ACCESS_WRITE };
 
 enum cpu_state {
-	CPU_IDLE,     /* has no body to run, or its body has returned */
-	CPU_READY,    /* in the schedule, or running */
-	CPU_FETCHING, /* waits for a line to be granted */
-	CPU_PARKED,   /* spins on lines that it holds; a write to one of them wakes it */
-	CPU_SLEEPING, /* in port_wait() */
-	CPU_IN_GRACE  /* waits for the end of a grace period */
+	CPU_IDLE,      /* has no body to run, or its body has returned */
+	CPU_READY,     /* in the schedule, or running */
+	CPU_FETCHING,  /* waits for a line to be granted */
+	CPU_PARKED,    /* spins on lines that it holds; a write to one of them wakes it */
+	CPU_SLEEPING,  /* in port_wait() */
+	CPU_IN_GRACE,  /* waits for the end of a grace period */
+	CPU_IN_BARRIER /* waits for another CPU's RCU callback to return */
 };
 
 /* A spinning CPU watches the lines that it read since its last turn; more than this and it really spins. */
@@ -92,6 +93,8 @@ struct cpu {
 	unsigned rcu_nesting;
 	bool rcu_blocks_grace; /* the grace period under way waits for this CPU's read section */
 	struct port_rcu_head *rcu_callbacks, **rcu_callbacks_tail;
+	bool rcu_in_callback; /* of any CPU's list */
+	uint64_t rcu_callbacks_run;
 
 	/* What it is doing, for the reports. */
 	const char *scopes[SCOPE_DEPTH_MAX];
@@ -125,7 +128,9 @@ struct machine {
 	unsigned windows_ended;
 	unsigned barrier_count; /* CPUs that wait at the barrier */
 	uint64_t start_spread_cycles;
-	struct fiber caller; /* of vsmp_run() */
+	uint64_t operations_before; /* of earlier runs */
+	unsigned long rescues;      /* see schedule.c */
+	struct fiber caller;        /* of vsmp_run() */
 	void (*body)(unsigned cpu, void *argument);
 	void *argument;
 	char *deadlock_report;

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define GUARD_BYTES 4096
+/* Address space only; no function of the code that runs here has a frame as large. */
+#define GUARD_BYTES ((size_t)1 << 20)
 
 /* In fiber_switch.S: pops the registers that fiber_reset() laid out and calls the entry. */
 void fiber_start(void);
@@ -17,7 +18,10 @@ int fiber_create(struct fiber *fiber, size_t stack_bytes)
 
 	if (stack == MAP_FAILED)
 		return -ENOMEM;
-	mprotect(stack, GUARD_BYTES, PROT_NONE);
+	if (mprotect(stack, GUARD_BYTES, PROT_NONE)) {
+		munmap(stack, stack_bytes + GUARD_BYTES);
+		return -ENOMEM;
+	}
 	*fiber = (struct fiber){.stack = stack, .stack_bytes = stack_bytes + GUARD_BYTES};
 	return 0;
 }
@@ -45,4 +49,9 @@ void fiber_reset(struct fiber *fiber, void (*entry)(void *argument), void *argum
 	*--top = 0;
 	*--top = 0;
 	fiber->stack_pointer = top;
+}
+
+bool fiber_in_guard(const struct fiber *fiber, const void *address)
+{
+	return (uintptr_t)address - (uintptr_t)fiber->stack < GUARD_BYTES;
 }

@@ -7,6 +7,7 @@
 #ifndef VSMP_FIBER_H
 #define VSMP_FIBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct fiber {
@@ -18,6 +19,9 @@ struct fiber {
 /* Gives `fiber` a stack with a guard page below. Returns 0 or -ENOMEM. */
 int fiber_create(struct fiber *fiber, size_t stack_bytes);
 void fiber_destroy(struct fiber *fiber);
+
+/* True when `address` lies in the guard below the fiber's stack: it ran over. */
+bool fiber_in_guard(const struct fiber *fiber, const void *address);
 
 /* Makes the next switch to `fiber` call entry(argument) on an empty stack. `entry` must never return. */
 void fiber_reset(struct fiber *fiber, void (*entry)(void *argument), void *argument);

@@ -68,7 +68,7 @@ struct sharers *line_sharers(uint32_t index)
 	return (struct sharers *)(pool + index * pool_stride);
 }
 
-static uint32_t take_set(void)
+static uint32_t take_set(struct line *line)
 {
 	uint32_t index = pool_free;
 
@@ -79,6 +79,7 @@ static uint32_t take_set(void)
 		index = pool_used++;
 	}
 	memset(line_sharers(index), 0, pool_stride);
+	line_sharers(index)->line = line;
 	return index;
 }
 
@@ -86,6 +87,7 @@ static void drop_set(struct line *line)
 {
 	if (!line->sharers)
 		return;
+	line_sharers(line->sharers)->line = NULL;
 	line_sharers(line->sharers)->count = pool_free;
 	pool_free = line->sharers;
 	line->sharers = 0;
@@ -98,7 +100,7 @@ void line_share(struct line *line, unsigned core)
 	unsigned socket = core / machine->shape.cores_per_socket;
 
 	if (!line->sharers)
-		line->sharers = take_set();
+		line->sharers = take_set(line);
 	set = line_sharers(line->sharers);
 	if (!(set->cores[core / 64] & bit)) {
 		set->cores[core / 64] |= bit;
@@ -119,6 +121,13 @@ void line_own(struct line *line, unsigned core, bool dirty)
 	line->touched = true;
 }
 
+void line_renew(struct line *line, unsigned core)
+{
+	line_own(line, core, true);
+	line->ready = 0;
+	line->busy_until = 0;
+}
+
 static void forget_each(struct line *line, struct line *end)
 {
 	for (; line < end; line++) {
@@ -131,7 +140,17 @@ static void forget_each(struct line *line, struct line *end)
 	}
 }
 
-/* Above so many lines, whole pages of the table are thrown away unseen; their sharer sets stay unused. */
+static void drop_sets_between(struct line *line, const struct line *end)
+{
+	for (uint32_t index = 1; index < pool_used; index++) {
+		struct line *each = line_sharers(index)->line;
+
+		if (each && each >= line && each < end)
+			drop_set(each);
+	}
+}
+
+/* Above so many lines, whole pages of the table are thrown away unseen. */
 #define FORGET_UNSEEN_LINES (1u << 16)
 
 void line_forget(struct line *line, uint64_t count)
@@ -148,6 +167,7 @@ void line_forget(struct line *line, uint64_t count)
 		    line + (first_page - (uintptr_t)line + sizeof(*line) - 1) / sizeof(*line);
 		struct line *last_whole = line + (last_page - (uintptr_t)line) / sizeof(*line);
 
+		drop_sets_between(line, end);
 		forget_each(line, first_whole);
 		forget_each(last_whole, last_whole < end ? last_whole + 1 : end);
 		madvise((void *)first_page, last_page - first_page, MADV_DONTNEED);

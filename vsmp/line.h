@@ -15,6 +15,7 @@
 
 /* A set of cores; the machine decides how many words each has. */
 struct sharers {
+	struct line *line;     /* whose set it is; NULL: unused */
 	uint32_t count;        /* of cores */
 	uint32_t socket_count; /* of sockets that have one of them */
 	uint64_t sockets[VSMP_SOCKETS_MAX / 64];
@@ -86,6 +87,10 @@ void line_share(struct line *line, unsigned core);
 
 /* Makes `core` the only holder. */
 void line_own(struct line *line, unsigned core, bool dirty);
+
+/* The line's content is new, and in `core`'s cache: a page that was cleared. Whoever watches or waits goes
+ * on. */
+void line_renew(struct line *line, unsigned core);
 
 /* Forgets all holders and the history of `count` lines from `line` on: their memory begins a new life. */
 void line_forget(struct line *line, uint64_t count);

@@ -7,8 +7,10 @@
 
 #include <string.h>
 
+#include "vsmp/coherence.h"
 #include "vsmp/core.h"
 #include "vsmp/line.h"
+#include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
 
 /* Takes the time that moving `pages` pages takes. */
@@ -33,11 +35,21 @@ static void own_lines(struct cpu *cpu, uintptr_t page)
 
 	if (!line)
 		return;
-	line_forget(line, PORT_PAGE_SIZE >> LINE_SHIFT);
+	observe_forget(line_number(line), PORT_PAGE_SIZE >> LINE_SHIFT);
 	for (unsigned i = 0; i < PORT_PAGE_SIZE >> LINE_SHIFT; i++) {
 		line_home(&line[i], cpu->socket);
-		line_own(&line[i], cpu->core, true);
+		line_renew(&line[i], cpu->core);
 	}
+}
+
+/* After the contents have changed: a CPU that spins on the page looks again. */
+static void wake_watchers(struct cpu *cpu, uintptr_t page)
+{
+	struct line *line = line_of(page);
+
+	for (unsigned i = 0; line && i < PORT_PAGE_SIZE >> LINE_SHIFT; i++)
+		if (line[i].watchers)
+			coherence_wake_watchers(&line[i], cpu->clock);
 }
 
 void vsmp_page_clear(void *page, int structure_only)
@@ -51,6 +63,8 @@ void vsmp_page_clear(void *page, int structure_only)
 	if (cpu)
 		own_lines(cpu, (uintptr_t)page);
 	memset(page, 0, PORT_PAGE_SIZE);
+	if (cpu)
+		wake_watchers(cpu, (uintptr_t)page);
 }
 
 void vsmp_page_copy(void *target, const void *source, int structure_only)
@@ -65,4 +79,6 @@ void vsmp_page_copy(void *target, const void *source, int structure_only)
 	if (cpu)
 		own_lines(cpu, (uintptr_t)target);
 	memcpy(target, source, PORT_PAGE_SIZE);
+	if (cpu)
+		wake_watchers(cpu, (uintptr_t)target);
 }

@@ -28,6 +28,20 @@ static struct cpu *self(void)
 	return &machine->cpus[current_id];
 }
 
+/* Lets all CPUs that wait in `state` go on, at `now` or their own clock if that is later. */
+static void wake_all(enum cpu_state state, uint64_t now)
+{
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *cpu = &machine->cpus[id];
+
+		if (cpu->state != state)
+			continue;
+		if (cpu->clock < now)
+			cpu->clock = now;
+		schedule_cpu(cpu);
+	}
+}
+
 static void start(uint64_t now)
 {
 	grace.under_way = true;
@@ -82,15 +96,7 @@ void vsmp_rcu_read_unlock(void)
 	if (--grace.waiting)
 		return;
 	grace.end = cpu->clock + cost(VSMP_GRACE_PERIOD);
-	for (unsigned id = 0; id < machine->cpu_count; id++) {
-		struct cpu *sleeper = &machine->cpus[id];
-
-		if (sleeper->state != CPU_IN_GRACE)
-			continue;
-		if (sleeper->clock < grace.end)
-			sleeper->clock = grace.end;
-		schedule_cpu(sleeper);
-	}
+	wake_all(CPU_IN_GRACE, grace.end);
 }
 
 int vsmp_rcu_read_held(void)
@@ -127,7 +133,8 @@ void vsmp_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback)
 
 	head->next = NULL;
 	head->callback = callback;
-	head->grace_period = current ? request(cpu->clock) : grace.completed;
+	/* Outside a run nobody else reads: what is handed over now waits for the next poll, no longer. */
+	head->grace_period = current ? request(cpu->clock) : grace.completed + 1;
 	*cpu->rcu_callbacks_tail = head;
 	cpu->rcu_callbacks_tail = &head->next;
 }
@@ -141,25 +148,54 @@ static void run_callbacks(struct cpu *cpu, unsigned long completed)
 		cpu->rcu_callbacks = head->next;
 		if (!cpu->rcu_callbacks)
 			cpu->rcu_callbacks_tail = &cpu->rcu_callbacks;
+		self()->rcu_in_callback = true;
 		head->callback(head);
+		self()->rcu_in_callback = false;
+		self()->rcu_callbacks_run++;
+		wake_all(CPU_IN_BARRIER, current ? current->clock : 0);
 	}
+}
+
+/* The grace period whose callbacks may run now. */
+static unsigned long completed_now(void)
+{
+	if (current)
+		advance(current->clock);
+	else
+		grace.completed = grace.wanted > grace.completed ? grace.wanted : grace.completed + 1;
+	return grace.completed;
+}
+
+/* Waits until the callback that `other` is in has returned. */
+static void wait_for_callback(struct cpu *cpu, const struct cpu *other)
+{
+	uint64_t run = other->rcu_callbacks_run;
+
+	cpu->waits_for = "for another CPU's RCU callback to return";
+	while (other->rcu_in_callback && other->rcu_callbacks_run == run) {
+		cpu->state = CPU_IN_BARRIER;
+		schedule_others();
+	}
+	cpu->waits_for = NULL;
 }
 
 void vsmp_rcu_poll(void)
 {
 	struct cpu *cpu = self();
 
-	if (cpu->rcu_nesting)
-		return;
-	if (current)
-		advance(cpu->clock);
-	/* Outside a run nobody else is in a read section. */
-	run_callbacks(cpu, current ? grace.completed : grace.wanted);
+	if (!cpu->rcu_nesting)
+		run_callbacks(cpu, completed_now());
 }
 
 void vsmp_rcu_barrier(void)
 {
+	unsigned long completed;
+
 	vsmp_rcu_synchronize();
+	completed = completed_now();
 	for (unsigned id = 0; id < machine->cpu_count; id++)
-		run_callbacks(&machine->cpus[id], current ? grace.completed : grace.wanted);
+		run_callbacks(&machine->cpus[id], completed);
+	for (unsigned id = 0; current && id < machine->cpu_count; id++)
+		if (id != current->id)
+			wait_for_callback(current, &machine->cpus[id]);
 }

@@ -61,10 +61,13 @@ void schedule_event(uint64_t time, unsigned number)
 		current->run_ahead_limit = time + RUN_AHEAD_CYCLES;
 }
 
+/* So many turns in a row, with no line changing hands for writing, are taken for a deadlock. */
+#define RESCUES_MAX 100000
+
 /* Handles events until one is a CPU whose code must go on, and returns that CPU; NULL when none is left. */
 static struct cpu *next_cpu(void)
 {
-	while (schedule.count) {
+	while (schedule.count || (machine->rescues++ < RESCUES_MAX && spinning_rescue())) {
 		uint64_t key = pop();
 		unsigned number = key & ((1u << EVENT_BITS) - 1);
 		struct cpu *cpu;
@@ -127,10 +130,11 @@ _Noreturn void schedule_exit(void)
 
 	self->state = CPU_IDLE;
 	current = NULL;
-	if (--machine->running_count == 0) {
+	--machine->running_count;
+	window_cpu_returns(self);
+	if (machine->running_count == 0) {
 		fiber_switch(&self->fiber, &machine->caller);
 	} else {
-		window_cpu_returns();
 		next = next_cpu();
 		if (next) {
 			go_on(next);

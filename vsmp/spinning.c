@@ -108,6 +108,24 @@ void spinning_look(struct cpu *leader)
 	}
 }
 
+bool spinning_rescue(void)
+{
+	bool any = false;
+
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *cpu = &machine->cpus[id];
+
+		if (cpu->state != CPU_PARKED || cpu->spin.word)
+			continue;
+		stop_watching(cpu);
+		cpu->spinning = false;
+		cpu->clock += cost(VSMP_RELAX);
+		schedule_cpu(cpu);
+		any = true;
+	}
+	return any;
+}
+
 /* Parks the current CPU on the lines that it watches already, until one is written to and read again. */
 static void park(struct cpu *cpu, const char *waits_for)
 {
@@ -124,9 +142,18 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	struct cpu outside = {.spin = {.word = word, .bytes = bytes, .mask = mask, .value = value}};
 	struct line *line = line_of((uintptr_t)word);
 
-	if (!cpu || !line) {
+	if (!cpu) {
 		/* Outside a run there is no other CPU that could make the condition true. */
 		invariant(condition_holds(&outside));
+		return outside.spin.seen;
+	}
+	if (!line) {
+		/* Not simulated, a stack for one: nothing tells of a write to it, so the loop is really run.
+		 */
+		while (!condition_holds(&outside)) {
+			cpu->clock += cost(VSMP_RELAX);
+			schedule_turn(cpu);
+		}
 		return outside.spin.seen;
 	}
 	access_memory((uintptr_t)word, bytes, ACCESS_READ, false);
@@ -145,13 +172,20 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	return cpu->spin.seen;
 }
 
+/* Turns of one loop outside a run, where nobody else can end it. */
+#define LONELY_TURNS_MAX 1000000
+
 void spinning_relax(void)
 {
+	static unsigned lonely_turns;
 	struct cpu *cpu = current;
 	bool can_park;
 
-	if (!cpu)
+	if (!cpu) {
+		invariant(++lonely_turns < LONELY_TURNS_MAX);
 		return;
+	}
+	lonely_turns = 0;
 	cpu->clock += cost(VSMP_RELAX);
 	can_park = cpu->recent_count > 0 && cpu->recent_count <= WATCH_MAX;
 	for (unsigned i = 0; can_park && i < cpu->recent_count; i++)

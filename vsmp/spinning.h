@@ -16,6 +16,12 @@ void spinning_wake(struct watch *watch, uint64_t now);
  * or parks again, or asks again where the line is gone already. Called by the schedule. */
 void spinning_look(struct cpu *leader);
 
+/*
+ * No event is left. A CPU that is parked by port_cpu_relax() may turn only so many times and then do
+ * something else: lets all of these take one more turn. Returns false when there are none.
+ */
+bool spinning_rescue(void);
+
 /* port_spin_until_*(): the current CPU waits until (*word & mask) == value; returns *word. */
 uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_t value);
 

@@ -14,6 +14,7 @@
 #include "vsmp/line.h"
 #include "vsmp/memory.h"
 #include "vsmp/observe/observe.h"
+#include "vsmp/overflow.h"
 #include "vsmp/rcu.h"
 #include "vsmp/schedule.h"
 
@@ -92,6 +93,8 @@ static struct machine *new_machine(const struct vsmp_config *config)
 
 static int open_parts(const struct vsmp_config *config, struct message *why)
 {
+	if (overflow_open())
+		return message_set(why, -ENOMEM, "no memory for a signal stack");
 	for (unsigned id = 0; id < machine->cpu_count; id++)
 		if (fiber_create(&machine->cpus[id].fiber, STACK_BYTES))
 			return message_set(why, -ENOMEM, "no memory for the stacks of %u CPUs", config->cpus);
@@ -144,6 +147,7 @@ void vsmp_destroy(void)
 {
 	if (!machine)
 		return;
+	overflow_close();
 	observe_close();
 	coherence_close();
 	memory_close();
@@ -214,6 +218,27 @@ static void report_deadlock(struct message *why)
 		    machine->cpu_count);
 }
 
+/* A run begins with all clocks at the latest, and with windows of its own. */
+static void begin_windows(void)
+{
+	uint64_t latest = 0;
+
+	machine->windows_ended = 0;
+	for (unsigned id = 0; id < machine->cpu_count; id++)
+		if (machine->cpus[id].clock > latest)
+			latest = machine->cpus[id].clock;
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *cpu = &machine->cpus[id];
+
+		cpu->clock = latest;
+		cpu->stolen_cycles = 0;
+		cpu->window_ended = false;
+		cpu->window_begin = cpu->window_end = 0;
+		machine->operations_before += cpu->operations;
+		cpu->operations = 0;
+	}
+}
+
 int vsmp_run(void (*body)(unsigned cpu, void *argument), void *argument, uint64_t start_spread_cycles,
 	     struct message *why)
 {
@@ -226,6 +251,7 @@ int vsmp_run(void (*body)(unsigned cpu, void *argument), void *argument, uint64_
 	machine->start_spread_cycles = start_spread_cycles;
 	machine->running_count = machine->cpu_count;
 	schedule_reset();
+	begin_windows();
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		struct cpu *cpu = &machine->cpus[id];
 
@@ -273,7 +299,7 @@ void vsmp_timing(double *cpu_seconds_per_operation, double *seconds, uint64_t *o
 
 int vsmp_report(struct vsmp_report *report)
 {
-	*report = (struct vsmp_report){0};
+	*report = (struct vsmp_report){.operations = machine->operations_before};
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		report->operations += machine->cpus[id].operations;
 		report->transfers += machine->cpus[id].transfers;

@@ -38,7 +38,8 @@ void vsmp_destroy(void);
 
 /*
  * Runs body(argument) on CPU 0 at no cost in virtual time: to set up and tear down what a run needs.
- * Returns 0, or -EDEADLK with the report of a deadlock.
+ * Returns 0, or -EDEADLK with a message after a deadlock of an earlier run. A body that waits for another CPU
+ * is a broken invariant: there is none.
  */
 int vsmp_setup(void (*body)(void *argument), void *argument, struct message *why);
 

@@ -9,6 +9,16 @@
 #include "vsmp/schedule.h"
 #include "vsmp/window.h"
 
+static void end_window(struct cpu *cpu)
+{
+	observe_mark(cpu->id, cpu->clock, true);
+	cpu->measuring = false;
+	cpu->window_ended = true;
+	cpu->window_end = cpu->clock;
+	machine->windows_ended++;
+	cpu_update_tracing(cpu);
+}
+
 static void release_barrier(void)
 {
 	uint64_t latest = 0;
@@ -30,8 +40,13 @@ static void release_barrier(void)
 	machine->barrier_count = 0;
 }
 
-void window_cpu_returns(void)
+void window_cpu_returns(struct cpu *cpu)
 {
+	/* Without a window, or with one that it left open: it keeps nobody waiting. */
+	if (cpu->measuring)
+		end_window(cpu);
+	else if (!cpu->window_ended)
+		machine->windows_ended++;
 	if (machine->barrier_count && machine->barrier_count == machine->running_count)
 		release_barrier();
 }
@@ -67,12 +82,7 @@ void vsmp_measure_end(void)
 	struct cpu *cpu = current;
 
 	invariant(cpu && cpu->measuring);
-	observe_mark(cpu->id, cpu->clock, true);
-	cpu->measuring = false;
-	cpu->window_ended = true;
-	cpu->window_end = cpu->clock;
-	machine->windows_ended++;
-	cpu_update_tracing(cpu);
+	end_window(cpu);
 }
 
 bool vsmp_measure_active(void)

@@ -2,7 +2,10 @@
 #ifndef VSMP_WINDOW_H
 #define VSMP_WINDOW_H
 
-/* A body has returned: those who wait at the barrier no longer wait for it. Called by the schedule. */
-void window_cpu_returns(void);
+#include "vsmp/core.h"
+
+/* The body of `cpu` has returned: nobody waits for it any more, at the barrier or for its window to end.
+ * Called by the schedule. */
+void window_cpu_returns(struct cpu *cpu);
 
 #endif
