@@ -22,4 +22,12 @@ struct message {
  */
 int message_set(struct message *message, int error, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* Text that somebody wrote, for a message: one line, and short, so that there is room for what is right. */
+struct message_quote {
+	char text[64];
+};
+
+/* Returns `text`, its end replaced by "..." if it is longer than a quote, and control characters by "?". */
+struct message_quote message_quote(const char *text);
+
 #endif

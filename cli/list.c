@@ -53,7 +53,8 @@ static int take(int key, const char *text, void *argument, struct message *why)
 				return 0;
 			}
 		names_suggest(suggestion, sizeof(suggestion), text, kinds, ARRAY_SIZE(kinds));
-		return message_set(why, -EINVAL, "\"%s\" cannot be listed; %s", text, suggestion);
+		return message_set(why, -EINVAL, "\"%s\" cannot be listed; %s", message_quote(text).text,
+				   suggestion);
 	}
 }
 

@@ -57,7 +57,8 @@ static int take(int key, const char *text, void *values, struct message *why)
 		names[i] = commands[i].name;
 	names_suggest(suggestion, sizeof(suggestion), text ? text : "", names, ARRAY_SIZE(names));
 	if (key == ARGP_KEY_ARG)
-		return message_set(why, -EINVAL, "there is no command \"%s\"; %s", text, suggestion);
+		return message_set(why, -EINVAL, "there is no command \"%s\"; %s", message_quote(text).text,
+				   suggestion);
 	return message_set(why, -EINVAL, "a command must follow; %s", suggestion);
 }
 

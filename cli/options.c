@@ -32,8 +32,8 @@ static bool explain(const struct parsing *parsing, const char *word, struct mess
 	if (word[0] != '-' || !word[1])
 		return false;
 	if (word[1] != '-') {
-		message_set(why, -EINVAL, "unknown option \"%s\"; %s --help lists the options", word,
-			    parsing->options->command);
+		message_set(why, -EINVAL, "unknown option \"%s\"; %s --help lists the options",
+			    message_quote(word).text, parsing->options->command);
 		return true;
 	}
 	word += 2;
@@ -147,11 +147,11 @@ int options_number(const char *name, const char *text, uint64_t least, uint64_t 
 	*number = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least && *number <= most)
 		return 0;
-	return message_set(why, -EINVAL, "%s: \"%s\" must be a whole number from %llu to %llu", name, text,
-			   (unsigned long long)least, (unsigned long long)most);
+	return message_set(why, -EINVAL, "%s: \"%s\" must be a whole number from %llu to %llu", name,
+			   message_quote(text).text, (unsigned long long)least, (unsigned long long)most);
 }
 
 int options_too_many(const char *text, struct message *why)
 {
-	return message_set(why, -EINVAL, "\"%s\" is one argument too many", text);
+	return message_set(why, -EINVAL, "\"%s\" is one argument too many", message_quote(text).text);
 }

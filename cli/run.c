@@ -214,6 +214,22 @@ static int choose_cpus(struct job *job, struct cpu_list *cpus, struct message *w
 			   job->plan.placement.cpus_per_socket ? ", so placed," : "");
 }
 
+/* Threads that take turns on a processor wait for each other's time slices: their times say nothing of locks.
+ */
+#define CPUS_PER_PROCESSOR_MAX 2
+
+static void warn_of_turns(const struct job *job, const struct cpu_list *cpus)
+{
+	unsigned most = cpus->cpus[cpus->count - 1];
+
+	if (!job->machine && most > CPUS_PER_PROCESSOR_MAX * real_cpus())
+		fprintf(stderr,
+			"softfault: warning: %u CPUs are far more than the %u processors of this computer; "
+			"they take "
+			"turns, and the times say so\n",
+			most, real_cpus());
+}
+
 static bool is_chosen(const char *list, const char *name)
 {
 	size_t length = strlen(name);
@@ -337,6 +353,7 @@ int command_run(int argc, char **argv)
 		free_job(&job);
 		return command_fail(EXIT_BAD_INPUT, &why);
 	}
+	warn_of_turns(&job, &values.cpus);
 	terminal_progress_begin(job.experiment->name);
 	error = study_run(&study, &job.plan, terminal_progress, &why);
 	terminal_progress_end();

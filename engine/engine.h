@@ -51,7 +51,8 @@ struct engine {
 	/* Runs body once, on CPU 0, unmeasured: to set up and tear down. */
 	int (*setup)(void (*body)(void *argument), void *argument, struct message *why);
 
-	/* Runs body(cpu) on every CPU at once. -EDEADLK with the stacks in `why` and deadlock_report(). */
+	/* Runs body(cpu) on every CPU at once. -EDEADLK with a first line in `why` and the stacks in
+	 * deadlock_report(). */
 	int (*run)(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
 		   struct message *why);
 	const char *(*deadlock_report)(void);

@@ -62,6 +62,6 @@ int cpu_list_parse(struct cpu_list *list, const char *text, struct message *why)
 wrong:
 	return message_set(
 	    why, -EINVAL,
-	    "\"%s\" is no list of CPU counts; give counts and ranges of 1 to %u, such as 1,2,4-64", text,
-	    CPU_LIST_MAX);
+	    "\"%s\" is no list of CPU counts; give counts and ranges of 1 to %u, such as 1,2,4-64",
+	    message_quote(text).text, CPU_LIST_MAX);
 }

@@ -12,8 +12,12 @@
 #include "lab/document_check.h"
 #include "lab/files.h"
 
+/* So much of a long path's end stands in a message, which must have room for the rest. */
+#define PATH_SHOWN 300
+
 struct document {
 	char *path;
+	const char *guide;
 	char *text;
 	size_t bytes;
 	yaml_document_t tree;
@@ -30,10 +34,13 @@ static const cyaml_config_t cyaml_config = {
 static int located(struct document *document, struct message *why, unsigned line, const char *format,
 		   va_list arguments)
 {
+	size_t length = strlen(document->path);
+	bool cut = length > PATH_SHOWN;
 	char text[MESSAGE_BYTES];
 
 	vsnprintf(text, sizeof(text), format, arguments);
-	return message_set(why, -EINVAL, "%s:%u: %s", document->path, line, text);
+	return message_set(why, -EINVAL, "%s%s:%u: %s", cut ? "..." : "",
+			   document->path + (cut ? length - PATH_SHOWN : 0), line, text);
 }
 
 static int error_at(struct document *document, struct message *why, unsigned line, const char *format, ...)
@@ -64,9 +71,10 @@ static int parse(struct document *document, struct message *why)
 	document->parsed = yaml_parser_load(&parser, &document->tree);
 	if (!document->parsed) {
 		error = error_at(document, why, (unsigned)parser.problem_mark.line + 1,
-				 "not YAML: %s%s%s; see machines/README.md for how such a file looks",
+				 "not YAML: %s%s%s; see %s for how such a file looks",
 				 parser.problem ? parser.problem : "it cannot be read",
-				 parser.context ? ", " : "", parser.context ? parser.context : "");
+				 parser.context ? ", " : "", parser.context ? parser.context : "",
+				 document->guide);
 		goto out;
 	}
 	root = yaml_document_get_root_node(&document->tree);
@@ -94,13 +102,15 @@ out:
 	return error;
 }
 
-int document_open(struct document **document, const char *path, struct message *why)
+int document_open(struct document **document, const char *path, const char *guide, struct message *why)
 {
 	struct document *made = calloc(1, sizeof(*made));
 	int error = -ENOMEM;
 
-	if (made)
+	if (made) {
 		made->path = strdup(path);
+		made->guide = guide;
+	}
 	if (!made || !made->path)
 		message_set(why, -ENOMEM, "out of memory");
 	else
@@ -242,7 +252,7 @@ int document_number(struct document *document, const char *place, unsigned most,
 	if (errno || *end || node->data.scalar.value[0] < '0' || node->data.scalar.value[0] > '9' ||
 	    value > most)
 		return document_error(document, why, place, "\"%s\" must be a whole number from 0 to %u",
-				      (const char *)node->data.scalar.value, most);
+				      message_quote((const char *)node->data.scalar.value).text, most);
 	*number = (unsigned)value;
 	return 0;
 }

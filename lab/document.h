@@ -26,10 +26,11 @@ struct document;
 	}
 
 /*
- * Reads the file at `path` (copied) and parses it. Returns 0; -EINVAL with a located message when it is not
+ * Reads the file at `path` (copied) and parses it. `guide` is the page that tells how such a file looks; it
+ * must outlive the document. Returns 0; -EINVAL with a located message when it is not
  * one YAML mapping; another negative errno with a message when it cannot be read. document_close() frees it.
  */
-int document_open(struct document **document, const char *path, struct message *why);
+int document_open(struct document **document, const char *path, const char *guide, struct message *why);
 void document_close(struct document *document);
 
 /* Returns the path that it was opened with. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,19 +28,19 @@ static const char *text_of(const yaml_node_t *node)
 }
 
 /* What a person wrote, for a message: the word, or what kind of thing it is. */
-static const char *written(const yaml_node_t *node)
+static struct message_quote written(const yaml_node_t *node)
 {
 	if (node->type == YAML_MAPPING_NODE)
-		return "a mapping";
+		return message_quote("a mapping");
 	if (node->type == YAML_SEQUENCE_NODE)
-		return "a list";
-	return *text_of(node) ? text_of(node) : "nothing";
+		return message_quote("a list");
+	return message_quote(*text_of(node) ? text_of(node) : "nothing");
 }
 
 static unsigned wrong(struct check *check, const yaml_node_t *node, const char *key, const char *right)
 {
 	message_set(check->why, -EINVAL, "\"%s\" is %s%s%s; it must be %s", key,
-		    node->type == YAML_SCALAR_NODE && *text_of(node) ? "\"" : "", written(node),
+		    node->type == YAML_SCALAR_NODE && *text_of(node) ? "\"" : "", written(node).text,
 		    node->type == YAML_SCALAR_NODE && *text_of(node) ? "\"" : "", right);
 	return line_of(node);
 }
@@ -96,19 +97,23 @@ static unsigned check_enum(struct check *check, const struct cyaml_schema_value 
 	}
 	names_suggest(suggestion, sizeof(suggestion), node->type == YAML_SCALAR_NODE ? text_of(node) : "",
 		      names, count);
-	message_set(check->why, -EINVAL, "\"%s\" cannot be \"%s\"; %s", key, written(node), suggestion);
+	message_set(check->why, -EINVAL, "\"%s\" cannot be \"%s\"; %s", key, written(node).text, suggestion);
 	return line_of(node);
 }
 
 static unsigned check_string(struct check *check, const struct cyaml_schema_value *schema, const char *key,
 			     const yaml_node_t *node)
 {
+	char right[64];
+
 	if (node->type != YAML_SCALAR_NODE)
 		return wrong(check, node, key, "text");
 	if (node->data.scalar.length < schema->string.min)
 		return wrong(check, node, key, "text that is not empty");
-	if (node->data.scalar.length > schema->string.max)
-		return wrong(check, node, key, "shorter");
+	if (node->data.scalar.length > schema->string.max) {
+		snprintf(right, sizeof(right), "text of at most %u bytes", (unsigned)schema->string.max);
+		return wrong(check, node, key, right);
+	}
 	return 0;
 }
 
@@ -157,9 +162,9 @@ static unsigned unknown_key(struct check *check, const struct cyaml_schema_value
 	for (const struct cyaml_schema_field *field = schema->mapping.fields; field->key && count < NAMES_MAX;
 	     field++)
 		names[count++] = field->key;
-	names_suggest(suggestion, sizeof(suggestion), written(name), names, count);
-	message_set(check->why, -EINVAL, "unknown key \"%s\"%s%s; %s", written(name), *key ? " in " : "", key,
-		    suggestion);
+	names_suggest(suggestion, sizeof(suggestion), written(name).text, names, count);
+	message_set(check->why, -EINVAL, "unknown key \"%s\"%s%s; %s", written(name).text, *key ? " in " : "",
+		    key, suggestion);
 	return line_of(name);
 }
 

@@ -91,7 +91,7 @@ static int check_variants(struct document *document, const struct experiment *ex
 				return document_error(
 				    document, why, place,
 				    "a second variant is called \"%s\"; each needs its own name",
-				    variant->name);
+				    message_quote(variant->name).text);
 			}
 		if (!make_policy(variant, &policy, &at, &wrong))
 			continue;
@@ -99,7 +99,8 @@ static int check_variants(struct document *document, const struct experiment *ex
 			snprintf(place, sizeof(place), "variants.%u.set.%u", i, at - 1);
 		else
 			snprintf(place, sizeof(place), "variants.%u.base", i);
-		return document_error(document, why, place, "variant \"%s\": %s", variant->name, wrong.text);
+		return document_error(document, why, place, "variant \"%s\": %s",
+				      message_quote(variant->name).text, wrong.text);
 	}
 	return 0;
 }
@@ -147,9 +148,9 @@ static int check(struct document *document, const struct experiment *experiment,
 	base = base ? base + 1 : path;
 	if (strncmp(base, experiment->name, strlen(experiment->name)) ||
 	    strcmp(base + strlen(experiment->name), ".yaml"))
-		return document_error(document, why, "name",
-				      "the experiment is called \"%s\"; its file must be called %s.yaml",
-				      experiment->name, experiment->name);
+		return document_error(
+		    document, why, "name", "the experiment is called \"%s\"; its file must be called %s.yaml",
+		    message_quote(experiment->name).text, message_quote(experiment->name).text);
 	if (!workload_find(experiment->workload, &wrong))
 		return document_error(document, why, "workload", "%s", wrong.text);
 	error = check_numbers(document, experiment, why);
@@ -166,7 +167,7 @@ int experiment_load(struct experiment **experiment, const char *name, struct doc
 
 	if (error)
 		return error;
-	error = document_open(&opened, path, why);
+	error = document_open(&opened, path, "docs/EXPERIMENTS.md", why);
 	free(path);
 	if (!error)
 		error = document_load(opened, &schema, &data, why);
@@ -201,8 +202,8 @@ const struct experiment_variant *experiment_variant(const struct experiment *exp
 			return &experiment->variants[i];
 	}
 	names_suggest(suggestion, sizeof(suggestion), name, names, experiment->variants_count);
-	message_set(why, -ENOENT, "experiment %s has no variant \"%s\"; %s", experiment->name, name,
-		    suggestion);
+	message_set(why, -ENOENT, "experiment %s has no variant \"%s\"; %s",
+		    message_quote(experiment->name).text, message_quote(name).text, suggestion);
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,39 +38,52 @@ static int above_program(char folder[PATH_MAX])
 	return 0;
 }
 
-static void find_roots(struct roots *roots)
+static int find_roots(struct roots *roots, struct message *why)
 {
 	const char *given = getenv("SOFTFAULT_PATH");
+	struct stat status;
 
 	roots->count = 0;
 	if (given && *given) {
+		if (stat(given, &status) || !S_ISDIR(status.st_mode))
+			return message_set(
+			    why, -EINVAL,
+			    "SOFTFAULT_PATH names %s, which is no folder that can be read; it must name "
+			    "one that has experiments and machines in it, or not be set",
+			    message_quote(given).text);
 		snprintf(roots->root[roots->count++], PATH_MAX, "%s/", given);
-		return;
+		return 0;
 	}
 	roots->root[roots->count++][0] = '\0';
 	if (!above_program(roots->root[roots->count]))
 		strncat(roots->root[roots->count++], "/", 2);
 	snprintf(roots->root[roots->count++], PATH_MAX, "%s/", SOFTFAULT_SHARE);
+	return 0;
 }
 
-static bool is_file(const char *path)
+/* Whatever is there: what is no file, or cannot be reached, is told when it is read. */
+static bool exists(const char *path)
 {
 	struct stat status;
 
-	return !stat(path, &status) && !S_ISDIR(status.st_mode);
+	return !stat(path, &status) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }
 
 int files_find_data(const char *relative, char **path, struct message *why)
 {
 	struct roots roots;
+	int error;
 
-	find_roots(&roots);
+	*path = NULL;
+	error = find_roots(&roots, why);
+	if (error)
+		return error;
 	for (size_t i = 0; i < roots.count; i++) {
 		if (asprintf(path, "%s%s", roots.root[i], relative) < 0) {
 			*path = NULL;
 			return message_set(why, -ENOMEM, "out of memory");
 		}
-		if (is_file(*path))
+		if (exists(*path))
 			return 0;
 		free(*path);
 	}
@@ -88,8 +102,8 @@ int files_find(const char *kind, const char *name, char **path, struct message *
 
 	*path = NULL;
 	if (strchr(name, '/')) {
-		if (!is_file(name))
-			return message_set(why, -ENOENT, "there is no file %s", name);
+		if (!exists(name))
+			return message_set(why, -ENOENT, "there is no file %s", message_quote(name).text);
 		*path = strdup(name);
 		return *path ? 0 : message_set(why, -ENOMEM, "out of memory");
 	}
@@ -105,7 +119,7 @@ int files_find(const char *kind, const char *name, char **path, struct message *
 	names_suggest(suggestion, sizeof(suggestion), name, (const char *const *)names.name, names.count);
 	names_free(&names);
 	return message_set(why, -ENOENT, "there is no %.*s called \"%s\"; %s", (int)strlen(kind) - 1, kind,
-			   name, suggestion);
+			   message_quote(name).text, suggestion);
 }
 
 static int list_folder(const char *folder, struct names *names)
@@ -133,11 +147,12 @@ int files_list(const char *kind, struct names *names, struct message *why)
 {
 	struct roots roots;
 	bool found = false;
+	int error = find_roots(&roots, why);
 
-	find_roots(&roots);
+	if (error)
+		return error;
 	for (size_t i = 0; i < roots.count; i++) {
 		char *folder;
-		int error;
 
 		if (asprintf(&folder, "%s%s", roots.root[i], kind) < 0)
 			return message_set(why, -ENOMEM, "out of memory");
@@ -155,15 +170,45 @@ int files_list(const char *kind, struct names *names, struct message *why)
 	return 0;
 }
 
+static const char *kind_of(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a folder"
+	       : S_ISFIFO(mode) ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+/* Opens a regular file; a pipe that nobody writes into must not keep us waiting. */
+static int open_regular(const char *path, FILE **file, struct message *why)
+{
+	int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+	int error;
+
+	/* A socket cannot be opened. */
+	if (descriptor < 0 && errno != ENXIO)
+		return message_set(why, -errno, "%s: %s", path, strerror(errno));
+	if (descriptor < 0 ? stat(path, &status) : fstat(descriptor, &status))
+		error = message_set(why, -errno, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(status.st_mode))
+		error =
+		    message_set(why, -EINVAL, "%s is %s; it must be a file", path, kind_of(status.st_mode));
+	else
+		error = (*file = fdopen(descriptor, "r")) ? 0 : message_set(why, -ENOMEM, "out of memory");
+	if (error && descriptor >= 0)
+		close(descriptor);
+	return error;
+}
+
 int files_read(const char *path, char **text, size_t *bytes, struct message *why)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file;
 	size_t room = 0, used = 0;
 	char *all = NULL;
-	int error = 0;
+	int error = open_regular(path, &file, why);
 
-	if (!file)
-		return message_set(why, -errno, "%s: %s", path, strerror(errno));
+	if (error)
+		return error;
 	for (;;) {
 		char *larger;
 		size_t got;

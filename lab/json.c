@@ -66,17 +66,18 @@ static json_t *result(const struct study *study, const struct study_row *row,
 
 	for (unsigned i = 0; i < study->plan.repetitions; i++)
 		json_array_append_new(samples, json_real(row->samples_ns[i]));
-	return json_pack(
-	    "{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "variant",
-	    row->what.variant->name, "cpus", (int)row->what.cpus, "operations",
-	    (json_int_t)row->observed->timing.operations, "seconds", row->observed->timing.seconds,
-	    "ns_per_op", row->ns_per_operation, "ops_per_second", row->operations_per_second, "samples",
-	    samples, "extrapolated_seconds", row->seconds, "transfers_per_op",
-	    study->plan.machine && report->operations
-		? json_real((double)report->transfers / (double)report->operations)
-		: json_null(),
-	    "conflicts_per_op", conflicts_per_operation(study, report), "locks", locks(study, report),
-	    "profile", profile(report), "published", published_figures(published, &row->what));
+	return json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:f, s:o, s:o, s:I, s:o, s:o, s:o}", "variant",
+			 row->what.variant->name, "cpus", (int)row->what.cpus, "operations",
+			 (json_int_t)row->observed->timing.operations, "seconds",
+			 row->observed->timing.seconds, "ns_per_op", row->ns_per_operation, "ops_per_second",
+			 row->operations_per_second, "samples", samples, "extrapolated_seconds", row->seconds,
+			 "transfers_per_op",
+			 study->plan.machine && report->operations
+			     ? json_real((double)report->transfers / (double)report->operations)
+			     : json_null(),
+			 "conflicts_per_op", conflicts_per_operation(study, report), "dropped",
+			 (json_int_t)report->dropped, "locks", locks(study, report), "profile",
+			 profile(report), "published", published_figures(published, &row->what));
 }
 
 json_t *json_study(const struct study *study, const struct published_list *published)

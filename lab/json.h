@@ -11,6 +11,8 @@
  *   samples          ns_per_op of each repetition
  *   extrapolated_seconds  for as many operations as were published, to set beside "published"
  *   transfers_per_op, conflicts_per_op (null where the engine cannot tell or was not asked),
+ *   dropped          events that were observed but not kept, for lack of memory: if not 0, what follows and
+ *                    conflicts_per_op tell too little
  *   locks, profile   of the first repetition; empty unless asked for
  *   published        figures of others for this case: quantity, symbol, value, unit, source, kind
  *   range            only of a prediction: low and high of extrapolated_seconds over what is assumed, or null

@@ -131,8 +131,8 @@ static int load_parameter(struct loading *loading, unsigned parameter)
 	snprintf(at, sizeof(at), "%s.unit", place);
 	if (!takes_unit(info->unit, from->unit))
 		return document_error(loading->document, loading->why, at,
-				      "\"%s\" is in \"%s\"; its unit must be %s", info->name, from->unit,
-				      unit_names(info->unit));
+				      "\"%s\" is in \"%s\"; its unit must be %s", info->name,
+				      message_quote(from->unit).text, unit_names(info->unit));
 	figure->value = from->value;
 	figure->nanoseconds = !strcmp(from->unit, "ns");
 	figure->more_is_better = info->unit == VSMP_GIGABYTES;
@@ -377,7 +377,7 @@ static int load_file(struct loading *loading)
 	if (strncmp(base, file->name, strlen(file->name)) || strcmp(base + strlen(file->name), ".yaml"))
 		return document_error(loading->document, loading->why, "name",
 				      "the machine is called \"%s\"; its file must be called %s.yaml",
-				      file->name, file->name);
+				      message_quote(file->name).text, message_quote(file->name).text);
 	snprintf(machine->shape.name, sizeof(machine->shape.name), "%s", file->name);
 	machine->title = take(&file->title);
 	error = load_gigahertz(loading);
@@ -415,7 +415,7 @@ int machine_load(struct machine **machine, const char *name, struct message *why
 		return message_set(why, -ENOMEM, "out of memory");
 	error = files_find("machines", name, &loading.machine->path, why);
 	if (!error)
-		error = document_open(&loading.document, loading.machine->path, why);
+		error = document_open(&loading.document, loading.machine->path, "machines/README.md", why);
 	if (!error)
 		error = document_load(loading.document, &machine_file_schema, &data, why);
 	loading.file = data;

@@ -24,7 +24,7 @@ struct figure {
 	double value;
 	double low, high;    /* equal to value unless assumed */
 	bool nanoseconds;    /* a time given in ns; the virtual machine counts cycles */
-	bool more_is_better; /* a bandwidth or a clock: less of it worsens contention */
+	bool more_is_better; /* a bandwidth or a clock: with less of it operations take longer */
 	char *text;          /* the source, the reason of the assumption, or what it was fitted on */
 };
 

@@ -30,5 +30,5 @@ wrong:
 	    why, -EINVAL,
 	    "\"%s\" is no placement; give fill, spread or compact, and after a colon the most CPUs of a "
 	    "socket if there is a bound, such as fill:4",
-	    text);
+	    message_quote(text).text);
 }

@@ -7,39 +7,87 @@
 
 #include "lab/sweep.h"
 
-/* One request for each case at a point, after those of the study itself. */
-static struct run_request sweep_request(const struct study_plan *plan, const struct sweep_point *point,
-					size_t index)
-{
-	struct run_request request = study_request(plan, &point->at, index * plan->repetitions);
+/* The extremes of one variant: time and growth, each lowered and raised, at the file's home and the other. */
+#define EXTREMES_MAX 8
 
-	request.operations = plan->experiment->operations.sweep;
-	request.warm_up = plan->experiment->operations.sweep_warm_up;
-	request.profile = request.locks = request.lines = request.conflicts = false;
-	return request;
+/* What is under way. */
+struct work {
+	struct prediction *prediction;
+	const struct study_plan *plan;
+	void (*progress)(size_t done, size_t count);
+	struct message *why;
+	struct sweep_point *points;
+	double *seconds; /* of each case at each point; those of the study itself stand before the first */
+};
+
+/*
+ * Runs the study itself if `own` is not NULL, whose results are then there, and each case at each of `count`
+ * points, with fewer operations: at[point * cases + case] says where, seconds[] what came out.
+ */
+static int run_cases(struct work *work, struct run_result **own, const struct machine_point *const *at,
+		     size_t count, double *seconds)
+{
+	const struct study_plan *plan = work->plan;
+	size_t first = own ? study_run_count(plan) : 0, runs = first + count * plan->case_count;
+	struct run_request *requests = calloc(runs + 1, sizeof(*requests));
+	struct run_result *results = calloc(runs + 1, sizeof(*results));
+	int error = -ENOMEM;
+
+	if (own)
+		*own = results;
+	if (!requests || !results) {
+		message_set(work->why, error, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < first; i++)
+		requests[i] = study_request(plan, &work->prediction->study.point, i);
+	for (size_t i = first; i < runs; i++) {
+		size_t run = i - first;
+
+		requests[i] = study_request(plan, at[run], run % plan->case_count * plan->repetitions);
+		requests[i].operations = plan->experiment->operations.sweep;
+		requests[i].warm_up = plan->experiment->operations.sweep_warm_up;
+		requests[i].profile = requests[i].locks = requests[i].lines = requests[i].conflicts = false;
+	}
+	error = run_all(requests, runs, results, work->progress, work->why);
+	for (size_t i = first; !error && i < runs; i++)
+		seconds[i - first] = run_extrapolated_seconds(plan->experiment, &results[i]);
+	run_results_free(results + first, runs - first);
+out:
+	free(requests);
+	if (!own)
+		free(results);
+	return error;
 }
 
-/* A variant's case with the fewest CPUs and that with the most. */
-static int find_growth(struct prediction *prediction)
+/* The cases of a variant with the fewest CPUs and with the most. */
+static struct prediction_growth ends_of(const struct study_plan *plan, size_t of_case)
 {
-	const struct study_plan *plan = &prediction->study.plan;
+	struct prediction_growth ends = {
+	    .variant = plan->cases[of_case].variant, .from = of_case, .to = of_case};
 
-	prediction->growth = calloc(plan->case_count, sizeof(*prediction->growth));
+	for (size_t i = 0; i < plan->case_count; i++) {
+		if (plan->cases[i].variant != ends.variant)
+			continue;
+		if (plan->cases[i].cpus < plan->cases[ends.from].cpus)
+			ends.from = i;
+		if (plan->cases[i].cpus > plan->cases[ends.to].cpus)
+			ends.to = i;
+	}
+	return ends;
+}
+
+static int find_growth(struct prediction *prediction, const struct study_plan *plan)
+{
+	prediction->growth = calloc(plan->case_count + 1, sizeof(*prediction->growth));
 	if (!prediction->growth)
 		return -ENOMEM;
 	for (size_t i = 0; i < plan->case_count; i++) {
-		struct prediction_growth growth = {.variant = plan->cases[i].variant, .from = i, .to = i};
+		struct prediction_growth growth = ends_of(plan, i);
 		bool seen = false;
 
-		for (size_t j = 0; j < plan->case_count; j++) {
-			if (plan->cases[j].variant != growth.variant)
-				continue;
-			seen = seen || j < i;
-			if (plan->cases[j].cpus < plan->cases[growth.from].cpus)
-				growth.from = j;
-			if (plan->cases[j].cpus > plan->cases[growth.to].cpus)
-				growth.to = j;
-		}
+		for (size_t j = 0; j < i; j++)
+			seen = seen || plan->cases[j].variant == growth.variant;
 		if (!seen && growth.from != growth.to)
 			prediction->growth[prediction->growth_count++] = growth;
 	}
@@ -58,76 +106,126 @@ static void spread(struct prediction *prediction, const double *seconds)
 	}
 }
 
-static int collect(struct prediction *prediction, const struct study_plan *plan, struct run_result *results,
-		   const struct run_result *swept)
+/* Runs the study itself, and everything at the points of sweep_points(). */
+static int run_points(struct work *work)
 {
+	const struct study_plan *plan = work->plan;
+	struct prediction *prediction = work->prediction;
 	struct study *study = &prediction->study;
-	double *seconds = calloc(plan->case_count, sizeof(*seconds));
-	int error = study_collect(study, plan, results);
+	size_t cases = plan->case_count, runs = prediction->points * cases;
+	const struct machine_point **at = calloc(runs + 1, sizeof(const struct machine_point *));
+	int error;
 
-	prediction->seconds = calloc(plan->case_count, sizeof(*prediction->seconds));
+	work->seconds = calloc(cases + runs + 1, sizeof(*work->seconds));
+	prediction->seconds = calloc(cases + 1, sizeof(*prediction->seconds));
+	if (!at || !work->seconds || !prediction->seconds || find_growth(prediction, plan)) {
+		free(at);
+		return message_set(work->why, -ENOMEM, "out of memory");
+	}
+	machine_point_of_file(plan->machine, &study->point);
+	for (size_t i = 0; i < runs; i++)
+		at[i] = &work->points[i / cases].at;
+	error = run_cases(work, &study->results, at, prediction->points, work->seconds + cases);
+	if (!error && study_collect(study, plan, study->results))
+		error = message_set(work->why, -ENOMEM, "out of memory");
+	for (size_t i = 0; !error && i < cases; i++)
+		work->seconds[i] = study->rows[i].seconds;
+	free(at);
+	return error;
+}
+
+/* What a case's variant takes on its most CPUs, or by how much it grows up to there. */
+static double quantity(const struct study_plan *plan, const double *seconds, size_t of_case, bool growth)
+{
+	struct prediction_growth ends = ends_of(plan, of_case);
+
+	return growth ? seconds[ends.to] / seconds[ends.from] : seconds[ends.to];
+}
+
+/* Finds the extremes of the variant of one case: extremes[i] is that of all its cases. Returns their number.
+ */
+static size_t find_extremes(const struct work *work, size_t of_case, double *quantities,
+			    struct machine_point extremes[EXTREMES_MAX])
+{
+	const struct study_plan *plan = work->plan;
+	size_t count = 0;
+
+	for (int growth = 0; growth <= 1; growth++) {
+		for (size_t i = 0; i < work->prediction->points; i++)
+			quantities[i] =
+			    quantity(plan, work->seconds + (i + 1) * plan->case_count, of_case, growth);
+		for (int raise = 0; raise <= 1; raise++) {
+			sweep_extreme(plan->machine, work->points, work->prediction->points, quantities,
+				      quantity(plan, work->seconds, of_case, growth), raise,
+				      &extremes[count]);
+			count++;
+			if (!plan->machine->home_assumed)
+				continue;
+			extremes[count] = extremes[count - 1];
+			extremes[count].home = sweep_other_home(plan->machine->home);
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Runs each variant at its own extremes, all variants' first, then all their second, and so on. */
+static int run_extremes(struct work *work)
+{
+	const struct study_plan *plan = work->plan;
+	size_t cases = plan->case_count, count = 0;
+	struct machine_point(*extremes)[EXTREMES_MAX] = calloc(cases + 1, sizeof(*extremes));
+	const struct machine_point **at =
+	    calloc(cases * EXTREMES_MAX + 1, sizeof(const struct machine_point *));
+	double *seconds = calloc(cases * EXTREMES_MAX + work->prediction->points + 1, sizeof(*seconds));
+	int error = -ENOMEM;
+
+	if (!extremes || !at || !seconds) {
+		message_set(work->why, error, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < cases; i++) {
+		count = find_extremes(work, i, seconds, extremes[i]);
+		for (size_t j = 0; j < count; j++)
+			at[j * cases + i] = &extremes[i][j];
+	}
+	error = run_cases(work, NULL, at, count, seconds);
+	for (size_t i = 0; !error && i < count; i++)
+		spread(work->prediction, seconds + i * cases);
 	if (!error)
-		error = find_growth(prediction);
-	if (error || !seconds || !prediction->seconds) {
-		free(seconds);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < prediction->growth_count; i++) {
-		struct prediction_growth *growth = &prediction->growth[i];
-
-		growth->ratio = study->rows[growth->to].seconds / study->rows[growth->from].seconds;
-	}
-	for (size_t i = 0; i < plan->case_count; i++)
-		seconds[i] = study->rows[i].seconds;
-	if (prediction->points)
-		spread(prediction, seconds);
-	for (size_t point = 0; point < prediction->points; point++) {
-		for (size_t i = 0; i < plan->case_count; i++)
-			seconds[i] =
-			    run_extrapolated_seconds(plan->experiment, &swept[point * plan->case_count + i]);
-		spread(prediction, seconds);
-	}
+		work->prediction->points += count;
+out:
+	free(extremes);
+	free(at);
 	free(seconds);
-	return 0;
+	return error;
 }
 
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 		   void (*progress)(size_t done, size_t count), struct message *why)
 {
-	size_t own = study_run_count(plan), count = own;
-	struct sweep_point *points = NULL;
-	struct run_request *requests;
-	struct run_result *results;
-	long point_count;
+	struct work work = {.prediction = prediction, .plan = plan, .progress = progress, .why = why};
+	long points;
 	int error;
 
 	memset(prediction, 0, sizeof(*prediction));
 	prediction->study.plan = *plan;
-	point_count = sweep_points(plan->machine, &points);
-	if (point_count < 0)
+	points = sweep_points(plan->machine, &work.points);
+	if (points < 0)
 		return message_set(why, -ENOMEM, "out of memory");
-	prediction->points = (size_t)point_count;
-	count += prediction->points * plan->case_count;
-	requests = calloc(count, sizeof(*requests));
-	results = calloc(count, sizeof(*results));
-	prediction->study.results = results;
-	if (!requests || !results) {
-		error = message_set(why, -ENOMEM, "out of memory");
-		goto out;
+	prediction->points = (size_t)points;
+	error = run_points(&work);
+	for (size_t i = 0; !error && i < prediction->growth_count; i++) {
+		struct prediction_growth *growth = &prediction->growth[i];
+
+		growth->ratio = work.seconds[growth->to] / work.seconds[growth->from];
 	}
-	machine_point_of_file(plan->machine, &prediction->study.point);
-	for (size_t i = 0; i < own; i++)
-		requests[i] = study_request(plan, &prediction->study.point, i);
-	for (size_t i = own; i < count; i++)
-		requests[i] =
-		    sweep_request(plan, &points[(i - own) / plan->case_count], (i - own) % plan->case_count);
-	error = run_all(requests, count, results, progress, why);
-	if (!error && collect(prediction, plan, results, results + own))
-		error = message_set(why, -ENOMEM, "out of memory");
-	run_results_free(results + own, count - own);
-out:
-	free(requests);
-	free(points);
+	for (size_t i = 0; !error && points && i <= (size_t)points; i++)
+		spread(prediction, work.seconds + i * plan->case_count);
+	if (!error && points)
+		error = run_extremes(&work);
+	free(work.points);
+	free(work.seconds);
 	return error;
 }
 

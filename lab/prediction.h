@@ -22,12 +22,14 @@ struct prediction {
 	struct range *seconds; /* of each case; no numbers were given to it when nothing is assumed */
 	struct prediction_growth *growth;
 	size_t growth_count;
-	size_t points; /* in the assumed ranges that were tried */
+	size_t points; /* in the assumed ranges that were tried, for each case */
 };
 
 /*
- * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations. The range
- * of a case spans these and the plan's own result. Returns 0, or a negative errno as run_all() does.
+ * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations. From these
+ * sweep_extreme() finds, for each variant's time on its most CPUs and for its growth, the points that should
+ * lower and raise it most; the variant is run there too, with each home if that is assumed. The range of a
+ * case spans all these and the plan's own result. Returns 0, or a negative errno as run_all() does.
  * prediction_free() frees what it holds, also after an error. The plan's cases must outlive it.
  */
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,

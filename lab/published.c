@@ -58,7 +58,7 @@ static int check_one(struct document *document, const struct experiment *experim
 		    published)
 			return document_error(document, why, place,
 					      "a second figure for \"%s\" on %u CPUs; one of the two must go",
-					      published->variant, published->cpus);
+					      message_quote(published->variant).text, published->cpus);
 	snprintf(place, sizeof(place), "published.%u.cpus", index);
 	if (!published->cpus || published->cpus > VSMP_CPUS_MAX)
 		return document_error(document, why, place, "\"cpus\" is %u; it must be 1 to %u",
@@ -70,7 +70,8 @@ static int check_one(struct document *document, const struct experiment *experim
 	snprintf(place, sizeof(place), "published.%u.unit", index);
 	if (strcmp(published->unit, units[published->quantity]))
 		return document_error(document, why, place, "\"unit\" is \"%s\"; %s must be in %s",
-				      published->unit, published_quantity_name(published->quantity),
+				      message_quote(published->unit).text,
+				      published_quantity_name(published->quantity),
 				      units[published->quantity]);
 	return 0;
 }

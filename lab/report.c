@@ -155,13 +155,18 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 	table_free(table);
 	fputc('\n', out);
 	if (prediction->points)
-		table_text(out, width, "",
-			   "The range spans %zu more runs of each case, over the plausible ranges of what is "
-			   "assumed about "
-			   "the machine: one figure at a time, and all together. \"fitted\": a figure of the "
-			   "machine was "
-			   "chosen so that this one comes out; \"predicted\": nothing was.",
-			   prediction->points);
+		table_text(
+		    out, width, "",
+		    "The range spans %zu more runs of each case. The points tried, in the plausible ranges "
+		    "of what is assumed about the machine: one figure at a time at either end; all at the "
+		    "end that lengthens times, and all at the other; and for the time on the most CPUs, and "
+		    "for the growth, each figure at the end that by itself lowered it, and at the end that "
+		    "by itself raised it%s. \"fitted\": a figure of the machine was chosen so that this one "
+		    "comes out; \"predicted\": nothing was.",
+		    prediction->points,
+		    study->plan.machine->home_assumed
+			? "; all but the single figures with either home of the kernel's globals"
+			: "");
 }
 
 static void list_figures(FILE *out, unsigned width, const struct machine *machine, enum provenance provenance,

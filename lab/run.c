@@ -133,7 +133,7 @@ const struct engine *run_engine(const char *name, struct message *why)
 			return engines[i];
 	}
 	names_suggest(suggestion, sizeof(suggestion), name, names, ARRAY_SIZE(names));
-	message_set(why, -ENOENT, "there is no engine \"%s\"; %s", name, suggestion);
+	message_set(why, -ENOENT, "there is no engine \"%s\"; %s", message_quote(name).text, suggestion);
 	return NULL;
 }
 

@@ -19,6 +19,6 @@ const struct workload *workload_find(const char *name, struct message *why)
 			return workloads[i];
 	}
 	names_suggest(suggestion, sizeof(suggestion), name, names, ARRAY_SIZE(names));
-	message_set(why, -ENOENT, "there is no workload \"%s\"; %s", name, suggestion);
+	message_set(why, -ENOENT, "there is no workload \"%s\"; %s", message_quote(name).text, suggestion);
 	return NULL;
 }

@@ -27,9 +27,9 @@ static inline unsigned port_cpu_node(unsigned cpu);
 
 /*
  * Tells the machine that the caller is in a loop that waits for another CPU's write and has just read what it
- * waits for, by atomic loads or read-modify-writes. The virtual machine lets the loop turn again when a line that it
- * read is written to, so a loop that counts its turns may turn more slowly there. Must stand in every such loop that does not use port/spin.h. The real machine yields now and
- * then.
+ * waits for, by atomic loads or read-modify-writes. The virtual machine lets the loop turn again when a line
+ * that it read is written to, so a loop that counts its turns may turn more slowly there. Must stand in every
+ * such loop that does not use port/spin.h. The real machine yields now and then.
  */
 static inline void port_cpu_relax(void);
 

@@ -4,7 +4,7 @@
  * machine's order of service picks the next. Latency is what one requester waits, occupancy how long the line
  * is busy for all others: the two differ, and under contention occupancy rules.
  *
- * The model is the one that shared/calibration describes and the machines' parameters calibrate; what each
+ * The model is the one that the data of machines/README.md calibrate; what each
  * parameter means is in docs/FIDELITY.md.
  */
 #ifndef VSMP_COHERENCE_H

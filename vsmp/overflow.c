@@ -25,8 +25,11 @@ static void on_fault(int number, siginfo_t *information, void *context)
 		observe_print_stack(current->id, stderr, "    ");
 		abort();
 	}
-	/* The faulting instruction is executed again, and then handled as it would have been. */
+	/* The faulting instruction is executed again, and then handled as it would have been; a signal that
+	 * somebody sent has no such instruction. */
 	sigaction(number, &action_before, NULL);
+	if (information->si_code <= 0)
+		raise(number);
 }
 
 int overflow_open(void)

@@ -52,11 +52,14 @@ static inline bool schedule_behind(const struct cpu *cpu)
 /* Gives way until the calling CPU has the smallest clock. Every atomic access and every miss begins so. */
 static inline void schedule_turn(struct cpu *cpu)
 {
-	if (unlikely(cpu->stolen_cycles)) {
-		cpu->clock += cpu->stolen_cycles;
-		cpu->stolen_cycles = 0;
-	}
-	if (schedule_behind(cpu)) {
+	/* An interrupt can come while others have their turn: it is paid for before this one's. */
+	for (;;) {
+		if (unlikely(cpu->stolen_cycles)) {
+			cpu->clock += cpu->stolen_cycles;
+			cpu->stolen_cycles = 0;
+		}
+		if (!schedule_behind(cpu))
+			return;
 		schedule_cpu(cpu);
 		schedule_others();
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The virtual SMP machine: runs ordinary C on up to 1,024 simulated CPUs inside one thread of the caller.
- * Code that is to be simulated is compiled as the Makefile compiles build/vsmp/ and sees only port/.
+ * Code that is to be simulated is compiled as the Makefile compiles build/vsmp-home/ and sees only port/.
  *
  * One machine exists at a time in a process. Same program, same configuration, same seed: same result, to the
  * last cycle. Nothing here may be called from two threads.
@@ -94,10 +94,11 @@ int vsmp_report(struct vsmp_report *report);
 void vsmp_report_free(struct vsmp_report *report);
 
 /*
- * Replays the burst microbenchmark of shared/calibration on one cache line: every round, CPU 0 does one
- * operation, and half a period later all others do one at once. `reads` nonzero: CPU 0 writes and the others
- * read, and only the readers count; else all do a locked add. Writes the mean cycles of one operation.
- * Needs a machine with `cpus` >= 1 (>= 2 for reads) and no simulated memory. Returns 0 or a negative errno.
+ * Replays the burst microbenchmark that machines/README.md describes on one cache line: every round, CPU 0
+ * does one operation, and half a period later all others do one at once. `reads` nonzero: CPU 0 writes and
+ * the others read, and only the readers count; else all do a locked add. Writes the mean cycles of one
+ * operation. Needs a machine with `cpus` >= 1 (>= 2 for reads) and no simulated memory. Returns 0 or a
+ * negative errno.
  */
 int vsmp_burst(int reads, unsigned rounds, double *mean_cycles);
 

@@ -120,14 +120,24 @@ run reproduce pfn-insert
 [ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
 	grep -q "^softfault: $own/experiments/pfn-insert.yaml:[0-9]*: not YAML: " "$work/stderr"
 report experiment_that_is_no_yaml $?
+grep -q "see docs/EXPERIMENTS.md for how such a file looks" "$work/stderr"
+report it_names_the_page_of_experiments $?
 
 # From here on a small pfn-insert, so that whole reproductions are quick.
 sed -e 's/cpus: \[32, 256\]/cpus: [2, 4]/' -e 's/cpus: 32$/cpus: 2/' -e 's/cpus: 256$/cpus: 4/' \
 	-e 's/simulated: .*/simulated: 32/' experiments/pfn-insert.yaml >"$own/experiments/pfn-insert.yaml"
 
 SOFTFAULT_PATH=$work/nowhere run list
-[ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ]
+[ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
+	grep -q "^softfault: SOFTFAULT_PATH names .* is no folder" "$work/stderr"
 report no_files_at_all $?
+mkdir "$work/empty"
+SOFTFAULT_PATH=$work/empty run list
+[ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] && grep -q "there is no folder experiments" "$work/stderr"
+report no_experiments $?
+mkfifo "$work/pipe.yaml"
+refuses a_pipe_for_an_experiment "$work/pipe.yaml is a pipe; it must be a file" run "$work/pipe.yaml"
+refuses a_pipe_for_a_machine "$work/pipe.yaml is a pipe; it must be a file" run pfn-insert --machine "$work/pipe.yaml"
 
 # --- What it prints --------------------------------------------------------------------------------------
 accepts version "^softfault [0-9]" --version
@@ -156,6 +166,10 @@ accepts lines_of_no_lock "^Contended lines: none" run pfn-insert --variant cmpxc
 accepts conflicts "^fault +fault +true" run pfn-insert --variant lock --conflicts --cpus 4
 accepts conflicts_of_no_lock "^Conflicts between operations: none" run pfn-insert --variant cmpxchg --conflicts --cpus 4
 accepts host "^cmpxchg +2 " run pfn-insert --engine host --faults 100 --reps 3 --cpus 2
+processors=$(nproc)
+run run pfn-insert --engine host --faults 10 --reps 1 --variant lock,cmpxchg --cpus 1,$((2 * processors + 1))
+[ "$status" = 0 ] && [ "$(cat "$work/stderr")" = "softfault: warning: $((2 * processors + 1)) CPUs are far more than the $processors processors of this computer; they take turns, and the times say so" ]
+report host_warns_once_of_too_few_processors $?
 accepts reproduce "^lock +2 to 4 +13\.1x" reproduce
 accepts reproduce_says_what_is_assumed "assumed: " reproduce pfn-insert
 accepts calibrate "16 points|8 points" calibrate westmere-ex-80 --points 4

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The measured points of a calibration: reading them, keeping some of them.
+ * The measured points of a calibration: reading them, keeping some of them; and the two machines that were
+ * measured, at every point.
  */
 #include "tests/lab/fixture.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "lab/calibrate.h"
 
@@ -112,12 +114,50 @@ static void thins_each_curve(void **state)
 	}
 }
 
+/* The files of the source tree, which is the current folder of every test. */
+static void both_machines_keep_to_their_curves(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t adds, reads;
+	} machines[] = {{"westmere-ex-80", 80, 79}, {"opteron-48", 48, 47}};
+
+	(void)state;
+	unsetenv("SOFTFAULT_PATH");
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		struct calibration calibration = {0};
+		struct machine *machine;
+		struct message why = {""};
+		size_t reads = 0;
+
+		if (machine_load(&machine, machines[i].name, &why) ||
+		    calibration_run(&calibration, machine, 0, 1, NULL, &why))
+			fail_msg("%s", why.text);
+		for (size_t j = 0; j < calibration.count; j++) {
+			const struct calibration_point *point = &calibration.points[j];
+
+			reads += point->reads;
+			if (!(fabs(point->simulated_cycles / point->measured_cycles - 1) <= 0.25))
+				fail_msg("%s, %s, %u CPUs: %g cycles, measured %g", machines[i].name,
+					 point->reads ? "reads" : "adds", point->cpus,
+					 point->simulated_cycles, point->measured_cycles);
+		}
+		assert_int_equal(calibration.count - reads, machines[i].adds);
+		assert_int_equal(reads, machines[i].reads);
+		assert_true(calibration.worst_percent > 0 &&
+			    calibration.worst_percent <= CALIBRATION_PERCENT_MAX);
+		calibration_free(&calibration);
+		machine_free(machine);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(reads_the_points_of_a_host, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(tells_each_mistake_with_its_line, fixture_open, fixture_close),
 	    cmocka_unit_test(thins_each_curve),
+	    cmocka_unit_test(both_machines_keep_to_their_curves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An engine without a machine, whose time is a formula: what the lab makes of times can then be told exactly.
- * One operation takes (remote_read_latency x CPUs + home penalty + seed) ns, twice that without a lock.
+ * One operation takes (remote_read_latency x CPUs + memory - 10 + home penalty + seed) ns, twice that without
+ * a lock; memory is 10 in the fixture.
  */
 #ifndef TESTS_LAB_FAKE_ENGINE_H
 #define TESTS_LAB_FAKE_ENGINE_H
@@ -18,6 +19,7 @@ static uint64_t fake_operations;
 /* What the body of the workload did; its error comes from the space of this number. */
 static struct {
 	unsigned spaces, maps, failing_space;
+	uint64_t dropped;
 	int failing_error;
 } fake;
 
@@ -49,6 +51,8 @@ static inline double fake_nanoseconds(void)
 	double latency = fake_config.machine ? fake_config.machine->value[VSMP_REMOTE_READ_LATENCY] : 10;
 	double ns = latency * fake_config.cpus + (double)fake_config.seed;
 
+	if (fake_config.machine)
+		ns += fake_config.machine->value[VSMP_MEMORY] - 10;
 	if (fake_config.home_socket >= 0)
 		ns += FAKE_HOME_PENALTY_NS;
 	return fake_config.policy.memtype == POLICY_MEMTYPE_SPIN ? ns : 2 * ns;
@@ -71,6 +75,7 @@ static inline int fake_report(struct vsmp_report *report)
 {
 	report->operations = fake_operations;
 	report->transfers = 3 * fake_operations;
+	report->dropped = fake.dropped;
 	return 0;
 }
 

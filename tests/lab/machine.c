@@ -263,6 +263,89 @@ static void tells_each_mistake_with_its_line(void **state)
 	}
 }
 
+/* However much somebody wrote, what would be right still stands in the message. */
+static void shortens_what_was_written(void **state)
+{
+	static const struct mistake places[] = {
+	    {"placement: fill", "placement: %s",
+	     "15: \"placement\" cannot be \"%s\"; there are: fill, spread, compact"},
+	    {"sockets: 2", "sockets: %s", "5: \"sockets\" is \"%s\"; it must be a whole number, 0 or more"},
+	    {"hops: [[0, 1]", "hops: [[0, %s]", "8: \"%s\" must be a whole number from 0 to 255"},
+	    {"hit: {value: 10, unit: cycles", "hit: {value: 10, unit: %s",
+	     "17: \"hit\" is in \"%s\"; its unit must be cycles or ns"},
+	    {"name: m", "name: %s", "1: \"name\" is \"%s\"; it must be text of at most 63 bytes"},
+	};
+	char much[3000], shown[64], to[4096], expected[512];
+
+	(void)state;
+	memset(much, 'x', sizeof(much) - 1);
+	much[sizeof(much) - 1] = '\0';
+	snprintf(shown, sizeof(shown), "%.60s...", much);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		struct machine *machine;
+		struct message why = {""};
+		char *text, *filled = strdup(places[i].expected);
+
+		text = fixture_replace(strdup(places[i].to), "%s", much);
+		snprintf(to, sizeof(to), "%s", text);
+		free(text);
+		text = fixture_replace(fixture_machine(), places[i].from, to);
+		fixture_write("machines/m.yaml", text);
+		free(text);
+		assert_int_equal(machine_load(&machine, "m", &why), -EINVAL);
+		while (strstr(filled, "%s"))
+			filled = fixture_replace(filled, "%s", shown);
+		snprintf(expected, sizeof(expected), "%s", filled);
+		free(filled);
+		fixture_expect(&why, "machines/m.yaml", expected);
+	}
+}
+
+static void refuses_what_is_no_file(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} files[] = {
+	    {"pipe", " is a pipe; it must be a file"},
+	    {"folder", " is a folder; it must be a file"},
+	    {"loop", ": Too many levels of symbolic links"},
+	};
+	char path[128], expected[256];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/machines/pipe.yaml", fixture_folder);
+	assert_int_equal(mkfifo(path, 0666), 0);
+	snprintf(path, sizeof(path), "%s/machines/folder.yaml", fixture_folder);
+	assert_int_equal(mkdir(path, 0777), 0);
+	snprintf(path, sizeof(path), "%s/machines/loop.yaml", fixture_folder);
+	assert_int_equal(symlink("loop.yaml", path), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct machine *machine;
+		struct message why = {""};
+
+		snprintf(path, sizeof(path), "%s/machines/%s.yaml", fixture_folder, files[i].name);
+		snprintf(expected, sizeof(expected), "%s%s", path, files[i].expected);
+		assert_true(machine_load(&machine, files[i].name, &why) < 0);
+		assert_string_equal(why.text, expected);
+		assert_true(machine_load(&machine, path, &why) < 0);
+		assert_string_equal(why.text, expected);
+	}
+}
+
+static void tells_that_the_given_folder_is_missing(void **state)
+{
+	struct machine *machine;
+	struct message why = {""};
+
+	(void)state;
+	setenv("SOFTFAULT_PATH", "/nowhere/at/all", 1);
+	assert_int_equal(machine_load(&machine, "m", &why), -EINVAL);
+	assert_string_equal(
+	    why.text,
+	    "SOFTFAULT_PATH names /nowhere/at/all, which is no folder that can be read; it must name "
+	    "one that has experiments and machines in it, or not be set");
+}
+
 static void refuses_what_is_no_mapping(void **state)
 {
 	static const struct mistake files[] = {
@@ -303,6 +386,10 @@ static void lists_the_machines_there_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(shortens_what_was_written, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(refuses_what_is_no_file, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(tells_that_the_given_folder_is_missing, fixture_open,
+					    fixture_close),
 	    cmocka_unit_test_setup_teardown(reads_what_stands_there, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(turns_nanoseconds_into_cycles, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(makes_hops_of_blades, fixture_open, fixture_close),

@@ -95,51 +95,101 @@ static void takes_the_median_of_seeds(void **state)
 	close_bench(&bench);
 }
 
-static const struct sweep_point *find_point(const struct sweep_point *points, long count, const char *what)
+/* The point at which `figure` alone is moved, to `value`. */
+static const struct machine_point *moved(const struct sweep_point *points, long count, unsigned figure,
+					 double value)
 {
 	for (long i = 0; i < count; i++)
-		if (!strcmp(points[i].what, what))
-			return &points[i];
-	fail_msg("no point \"%s\"", what);
+		if (points[i].figure == figure && points[i].at.value[figure] == value)
+			return &points[i].at;
+	fail_msg("no point has %s at %g", machine_figure_name(figure), value);
 	return NULL;
+}
+
+/* Point number `index` of those that are not of one figure. */
+static const struct machine_point *other(const struct sweep_point *points, long count, unsigned index)
+{
+	for (long i = 0; i < count; i++)
+		if (points[i].figure == MACHINE_FIGURES && !index--)
+			return &points[i].at;
+	fail_msg("too few points");
+	return NULL;
+}
+
+static void expect_point(const struct machine_point *point, double latency, double bandwidth,
+			 enum machine_home home)
+{
+	assert_true(point->value[VSMP_REMOTE_READ_LATENCY] == latency);
+	assert_true(point->value[VSMP_CLEAR_CORE] == bandwidth);
+	assert_true(point->value[VSMP_HIT] == 10);
+	assert_int_equal(point->home, home);
 }
 
 static void sweeps_each_assumed_figure_and_the_corners(void **state)
 {
 	struct bench bench;
 	struct sweep_point *points;
-	const struct sweep_point *point;
 	long count;
 
 	(void)state;
 	open_bench(&bench, "placement: fill\n");
 	count = sweep_points(bench.machine, &points);
 	assert_int_equal(count, 6);
-	point = find_point(points, count, "remote_read_latency low");
-	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 5);
-	assert_true(point->at.value[VSMP_CLEAR_CORE] == 5);
-	assert_true(point->at.value[VSMP_HIT] == 10);
-	point = find_point(points, count, "remote_read_latency high");
-	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 40);
-	point = find_point(points, count, "clear_core high");
-	assert_true(point->at.value[VSMP_CLEAR_CORE] == 8);
-	/* Worse is a longer latency and a smaller bandwidth. */
-	point = find_point(points, count, "all worse");
-	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 40 && point->at.value[VSMP_CLEAR_CORE] == 4);
-	point = find_point(points, count, "all better");
-	assert_true(point->at.value[VSMP_REMOTE_READ_LATENCY] == 5 && point->at.value[VSMP_CLEAR_CORE] == 8);
-	assert_int_equal(point->at.home, MACHINE_HOME_BOOT);
+	expect_point(moved(points, count, VSMP_REMOTE_READ_LATENCY, 5), 5, 5, MACHINE_HOME_BOOT);
+	expect_point(moved(points, count, VSMP_REMOTE_READ_LATENCY, 40), 40, 5, MACHINE_HOME_BOOT);
+	expect_point(moved(points, count, VSMP_CLEAR_CORE, 4), 10, 4, MACHINE_HOME_BOOT);
+	expect_point(moved(points, count, VSMP_CLEAR_CORE, 8), 10, 8, MACHINE_HOME_BOOT);
+	/* A longer latency and a smaller bandwidth take longer. */
+	expect_point(other(points, count, 0), 40, 4, MACHINE_HOME_BOOT);
+	expect_point(other(points, count, 1), 5, 8, MACHINE_HOME_BOOT);
 	free(points);
 	close_bench(&bench);
 
 	open_bench(&bench, "placement: fill\nhome: idle\nhome_assumed: h\n");
 	count = sweep_points(bench.machine, &points);
 	assert_int_equal(count, 9);
-	assert_int_equal(find_point(points, count, "all worse")->at.home, MACHINE_HOME_IDLE);
-	assert_int_equal(find_point(points, count, "home boot")->at.home, MACHINE_HOME_BOOT);
-	assert_true(find_point(points, count, "home boot")->at.value[VSMP_REMOTE_READ_LATENCY] == 10);
-	point = find_point(points, count, "home boot, all worse");
-	assert_true(point->at.home == MACHINE_HOME_BOOT && point->at.value[VSMP_REMOTE_READ_LATENCY] == 40);
+	expect_point(other(points, count, 0), 40, 4, MACHINE_HOME_IDLE);
+	expect_point(other(points, count, 2), 10, 5, MACHINE_HOME_BOOT);
+	expect_point(other(points, count, 3), 40, 4, MACHINE_HOME_BOOT);
+	expect_point(other(points, count, 4), 5, 8, MACHINE_HOME_BOOT);
+	free(points);
+	close_bench(&bench);
+}
+
+static void finds_the_extreme_of_a_quantity(void **state)
+{
+	struct bench bench;
+	struct sweep_point *points;
+	struct machine_point extreme;
+	double quantity[9];
+	long count;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\nhome: idle\nhome_assumed: h\n");
+	count = sweep_points(bench.machine, &points);
+	/* The latency lowers it, the bandwidth raises it: neither corner has both. */
+	for (long i = 0; i < count; i++)
+		quantity[i] =
+		    points[i].at.value[VSMP_CLEAR_CORE] - points[i].at.value[VSMP_REMOTE_READ_LATENCY];
+	sweep_extreme(bench.machine, points, (size_t)count, quantity, -5, true, &extreme);
+	expect_point(&extreme, 5, 8, MACHINE_HOME_IDLE);
+	sweep_extreme(bench.machine, points, (size_t)count, quantity, -5, false, &extreme);
+	expect_point(&extreme, 40, 4, MACHINE_HOME_IDLE);
+	for (long i = 0; i < count; i++)
+		quantity[i] = points[i].at.value[VSMP_CLEAR_CORE];
+	sweep_extreme(bench.machine, points, (size_t)count, quantity, 5, true, &extreme);
+	expect_point(&extreme, 10, 8, MACHINE_HOME_IDLE);
+	free(points);
+	/* An end that is the value itself was not run: the quantity at the file's figures stands for it. */
+	bench.machine->figure[VSMP_CLEAR_CORE].low = 5;
+	count = sweep_points(bench.machine, &points);
+	assert_int_equal(count, 8);
+	for (long i = 0; i < count; i++)
+		quantity[i] = points[i].at.value[VSMP_CLEAR_CORE];
+	sweep_extreme(bench.machine, points, (size_t)count, quantity, 5, false, &extreme);
+	expect_point(&extreme, 10, 5, MACHINE_HOME_IDLE);
+	sweep_extreme(bench.machine, points, (size_t)count, quantity, 5, true, &extreme);
+	expect_point(&extreme, 10, 8, MACHINE_HOME_IDLE);
 	free(points);
 	close_bench(&bench);
 }
@@ -155,7 +205,8 @@ static void predicts_with_a_range(void **state)
 	bench.plan.repetitions = 1;
 	if (prediction_run(&prediction, &bench.plan, NULL, &why))
 		fail_msg("%s", why.text);
-	assert_int_equal(prediction.points, 9);
+	/* The nine of the sweep; then time and growth, lowered and raised, at either home. */
+	assert_int_equal(prediction.points, 17);
 	/* 1,000 operations of 10 x CPUs + 100 ns; the best at 5, the worst at 40 and, with a socket idle, its
 	 * penalty. Eight CPUs leave no socket idle. */
 	assert_true(near(prediction.study.rows[0].seconds, 120e-6));
@@ -173,6 +224,78 @@ static void predicts_with_a_range(void **state)
 	assert_true(near(prediction.growth[0].range.high, 420.0 / 180));
 	assert_true(near(prediction.growth[0].range.low, 140.0 / 1110));
 	prediction_free(&prediction);
+	close_bench(&bench);
+}
+
+/* Memory lengthens every operation alike, so that more of it means less growth; each corner has too much of
+ * one. */
+static void finds_the_range_of_growth_beyond_the_corners(void **state)
+{
+	struct bench bench;
+	struct prediction prediction;
+	struct message why = {""};
+	struct figure *memory;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	memory = &bench.machine->figure[VSMP_MEMORY];
+	memory->provenance = PROVENANCE_ASSUMED;
+	memory->low = 5;
+	memory->high = 110;
+	bench.plan.repetitions = 1;
+	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(prediction.points, 12);
+	/* Latency 5 and memory 5; latency 40 and memory 110. */
+	assert_true(near(prediction.seconds[1].low, 135e-6));
+	assert_true(near(prediction.seconds[1].high, 520e-6));
+	/* Latency 5 and memory 110; latency 40 and memory 5. */
+	assert_true(near(prediction.growth[0].range.low, 240.0 / 210));
+	assert_true(near(prediction.growth[0].range.high, 415.0 / 175));
+	prediction_free(&prediction);
+	close_bench(&bench);
+}
+
+/* Prints the observations of a study. */
+static char *observations(const struct study *study)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	report_observations(out, 0, study);
+	fclose(out);
+	return text;
+}
+
+static void warns_of_dropped_events(void **state)
+{
+	struct bench bench;
+	struct study study;
+	struct message why = {""};
+	char *text;
+	json_t *json;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	for (uint64_t dropped = 0; dropped <= 7; dropped += 7) {
+		fake.dropped = dropped;
+		if (study_run(&study, &bench.plan, NULL, &why))
+			fail_msg("%s", why.text);
+		text = observations(&study);
+		if (dropped)
+			assert_non_null(
+			    strstr(text, "warning: before, 8 CPUs: there was no memory to keep 7 of"));
+		else
+			assert_string_equal(text, "");
+		free(text);
+		json = json_study(&study, NULL);
+		assert_int_equal(json_integer_value(json_object_get(
+				     json_array_get(json_object_get(json, "results"), 1), "dropped")),
+				 dropped);
+		json_decref(json);
+		study_free(&study);
+	}
 	close_bench(&bench);
 }
 
@@ -343,7 +466,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    WITH_FILES(takes_the_median_of_seeds),
 	    WITH_FILES(sweeps_each_assumed_figure_and_the_corners),
+	    WITH_FILES(finds_the_extreme_of_a_quantity),
 	    WITH_FILES(predicts_with_a_range),
+	    WITH_FILES(finds_the_range_of_growth_beyond_the_corners),
+	    WITH_FILES(warns_of_dropped_events),
 	    WITH_FILES(has_no_range_where_nothing_is_assumed),
 	    WITH_FILES(tells_which_cpu_failed),
 	    WITH_FILES(goes_round_when_a_mapping_is_full),
