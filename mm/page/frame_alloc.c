@@ -1,112 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handing out frames and taking them back.
+ * Handing out frames and taking them back: what is the same for every frame cache.
  */
 #include "mm/page/frames.h"
 
-#include "mm/page/magazine.h"
-#include "port/cpu.h"
-#include "port/panic.h"
-#include "port/trace.h"
+#include <string.h>
 
-static const char frame_refill_scope[] = "frame refill";
+#include "mm/page/frame_cache.h"
 
-/* Fills an empty CPU with a magazine of `depot`, or with frames never used. Returns false when it has none.
- */
-static bool refill_from(struct frames *frames, struct frame_cpu *cpu, struct frame_depot *depot)
+#ifdef SYNC_DEBUG
+/* No address, no small number, and as a PTE not present. */
+#define POISON_BYTE 0x6a
+
+/* What a freed frame holds, so that whoever goes on reading it is wrong visibly, and a write to it is found
+ * when it is handed out again. */
+static void poison(struct frames *frames, struct page *page)
 {
-	struct page *magazine;
-
-	spin_lock(&depot->lock);
-	magazine = depot->magazines;
-	if (magazine) {
-		depot->magazines = magazine->free.next_magazine;
-		depot->magazine_count--;
-		cpu->loaded = magazine;
-		cpu->loaded_count = magazine->free.count;
-	} else {
-		uint64_t left = depot->fresh_end - depot->fresh;
-		uint64_t take = left < frames->magazine_pages ? left : frames->magazine_pages;
-
-		cpu->fresh = depot->fresh;
-		cpu->fresh_end = depot->fresh + take;
-		depot->fresh += take;
-	}
-	spin_unlock(&depot->lock);
-	return magazine || cpu->fresh < cpu->fresh_end;
+	if (frames->structure_only)
+		return;
+	memset(page_address(frames, page), POISON_BYTE, PORT_PAGE_SIZE);
+	page_set_flag(page, PG_poisoned);
 }
 
-/* The own node's depot first, then the others, nearest numbers first. */
-static bool refill(struct frames *frames, struct frame_cpu *cpu)
+static void check_poison(struct frames *frames, struct page *page)
 {
-	unsigned node = port_cpu_node(port_cpu());
-	bool filled = false;
+	const unsigned char *contents = page_address(frames, page);
 
-	port_scope_begin(frame_refill_scope);
-	for (unsigned i = 0; i < frames->nodes && !filled; i++)
-		filled = refill_from(frames, cpu, frames->depot[(node + i) % frames->nodes]);
-	port_scope_end();
-	return filled;
+	if (!page_has_flag(page, PG_poisoned))
+		return;
+	invariant(contents[0] == POISON_BYTE && !memcmp(contents, contents + 1, PORT_PAGE_SIZE - 1));
+	page_clear_flag(page, PG_poisoned);
+}
+#else
+static void poison(struct frames *frames, struct page *page)
+{
+	(void)frames;
+	(void)page;
 }
 
-static void drain(struct frames *frames, struct page *magazine, uint64_t count)
+static void check_poison(struct frames *frames, struct page *page)
 {
-	struct frame_depot *depot = frames->depot[port_cpu_node(port_cpu())];
-
-	port_scope_begin(frame_refill_scope);
-	magazine->free.count = count;
-	spin_lock(&depot->lock);
-	magazine->free.next_magazine = depot->magazines;
-	depot->magazines = magazine;
-	depot->magazine_count++;
-	spin_unlock(&depot->lock);
-	port_scope_end();
+	(void)frames;
+	(void)page;
 }
+#endif
 
 struct page *frame_alloc(struct frames *frames)
 {
-	struct frame_cpu *cpu = percpu_this(&frames->cpu);
-	struct page *page;
+	struct page *page = frames->ops->alloc(frames);
 
-	if (!cpu->loaded && cpu->spare) {
-		cpu->loaded = cpu->spare;
-		cpu->loaded_count = cpu->spare_count;
-		cpu->spare = NULL;
-		cpu->spare_count = 0;
-	}
-	if (!cpu->loaded && cpu->fresh == cpu->fresh_end && !refill(frames, cpu))
+	if (!page)
 		return NULL;
-	if (cpu->loaded) {
-		page = cpu->loaded;
-		cpu->loaded = page->free.next;
-		cpu->loaded_count--;
+	invariant(page_refcount(page) == 0 && page_mapcount(page) == 0);
+	check_poison(frames, page);
+	if (page_has_flag(page, PG_free))
 		page_clear_flag(page, PG_free);
-	} else {
-		page = pfn_to_page(frames, cpu->fresh++);
-	}
-	invariant(atomic_load_explicit(&page->refcount, memory_order_relaxed) == 0);
 	atomic_store_explicit(&page->refcount, 1, memory_order_relaxed);
+	frames_count(frames, FRAMES_ALLOCATED, 1);
 	return page;
+}
+
+void frame_release(struct frames *frames, struct page *page)
+{
+	uint64_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
+
+	invariant(page_mapcount(page) == 0 && page_to_pfn(frames, page) < frames->own);
+	invariant(!(flags & (PG_free | PG_zero)));
+	if (flags & PG_anonymous)
+		frames_count(frames, FRAMES_ANONYMOUS, -1);
+	/* All but the memory type's bits are this CPU's alone by now: one step changes them. */
+	atomic_fetch_xor_explicit(&page->flags, (flags & PG_OF_ONE_LIFE) | PG_free, memory_order_relaxed);
+	poison(frames, page);
+	frames_count(frames, FRAMES_FREED, 1);
+	frames->ops->free(frames, page);
 }
 
 void frame_free(struct frames *frames, struct page *page)
 {
-	struct frame_cpu *cpu = percpu_this(&frames->cpu);
-
-	invariant(atomic_load_explicit(&page->refcount, memory_order_relaxed) == 1);
-	invariant(!page_has_flag(page, PG_free) && page_to_pfn(frames, page) < frames->own);
+	invariant(atomic_load_explicit(&page->refcount, memory_order_acquire) == 1);
 	atomic_store_explicit(&page->refcount, 0, memory_order_relaxed);
-	page_set_flag(page, PG_free);
-
-	if (cpu->loaded_count == frames->magazine_pages) {
-		if (cpu->spare)
-			drain(frames, cpu->spare, cpu->spare_count);
-		cpu->spare = cpu->loaded;
-		cpu->spare_count = cpu->loaded_count;
-		cpu->loaded = NULL;
-		cpu->loaded_count = 0;
-	}
-	page->free.next = cpu->loaded;
-	cpu->loaded = page;
-	cpu->loaded_count++;
+	frame_release(frames, page);
 }

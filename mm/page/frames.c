@@ -4,39 +4,56 @@
  */
 #include "mm/page/frames.h"
 
-#include "mm/page/magazine.h"
+#include "mm/page/frame_cache.h"
 #include "port/cpu.h"
 #include "port/memory.h"
-#include "port/panic.h"
 
-/*
- * A magazine small enough that all CPUs' magazines together hold at most a quarter of the frames: a small
- * system would otherwise run out while other CPUs sit on what is free.
+/* So that a node's first frame starts a block of the largest size that is made of frames (mm/page/buddy.h).
  */
-static uint64_t magazine_size(const struct frames *frames)
-{
-	uint64_t size = frames->own / (port_cpu_count() * 8ull);
+#define NODE_FRAMES_UNIT UINT64_C(1024)
 
-	return size < 1 ? 1 : size > MAGAZINE_PAGES_MAX ? MAGAZINE_PAGES_MAX : size;
+static size_t node_order_bytes(const struct frames *frames)
+{
+	return (size_t)frames->nodes * frames->nodes * sizeof(*frames->node_order);
 }
 
-static struct frame_depot *depot_create(const struct frames *frames, unsigned node)
+/* Sorts the nodes by their distance from `node`. Those equally far come in turns, each node's own first. */
+static void order_nodes(struct frames *frames, unsigned node)
 {
-	struct frame_depot *depot = port_memory_alloc(sizeof(*depot), node, "struct frame_depot");
+	uint16_t *order = frames->node_order + node * frames->nodes;
+	unsigned count = 0, least = 0, next;
 
-	if (!depot)
-		return NULL;
-	spin_lock_init(&depot->lock, LOCK_RANK_FRAME_DEPOT);
-	depot->first = node * frames->node_frames;
-	depot->fresh = depot->first;
-	depot->fresh_end = node == frames->nodes - 1 ? frames->own : depot->first + frames->node_frames;
-	return depot;
+	for (bool more = true; more; least = next) {
+		more = false;
+		next = PORT_NODE_DISTANCE_MAX;
+		for (unsigned i = 0; i < frames->nodes; i++) {
+			unsigned other = (node + i) % frames->nodes;
+			unsigned distance = port_node_distance(node, other);
+
+			if (distance == least)
+				order[count++] = (uint16_t)other;
+			if (distance > least) {
+				more = true;
+				next = distance < next ? distance : next;
+			}
+		}
+	}
 }
 
-/*
- * The table and the contents are placed by the first touch: a node's frames are handed out to its own CPUs
- * first, and an exported frame lies with the CPU that uses it.
- */
+/* The tables and the contents are placed by the first touch: a node's frames are handed out to its own CPUs
+ * first, and an exported frame lies with the CPU that uses it. */
+static int make_tables(struct frames *frames)
+{
+	frames->pages =
+	    port_memory_alloc(frames->count * sizeof(struct page), PORT_NODE_FIRST_TOUCH, "struct page");
+	frames->contents = port_memory_alloc(frames->contents_count << PORT_PAGE_SHIFT, PORT_NODE_FIRST_TOUCH,
+					     "struct table_page");
+	frames->node_order = port_memory_alloc(node_order_bytes(frames), PORT_NODE_FIRST_TOUCH, "uint16_t");
+	if (!frames->pages || !frames->contents || !frames->node_order)
+		return -ENOMEM;
+	return percpu_alloc(&frames->counts, sizeof(struct frame_counts), "struct frame_counts");
+}
+
 struct frames *frames_create(const struct frames_config *config)
 {
 	struct frames *frames = port_memory_alloc(sizeof(*frames), PORT_NODE_FIRST_TOUCH, "struct frames");
@@ -48,24 +65,23 @@ struct frames *frames_create(const struct frames_config *config)
 	frames->own = config->own_frames;
 	frames->count = config->own_frames + config->exported_frames;
 	frames->contents_count = config->structure_only ? frames->own : frames->count;
+	frames->structure_only = config->structure_only;
+	frames->ops = config->cache == POLICY_FRAME_CACHE_ZONE ? &frame_zone_ops : &frame_magazine_ops;
 	frames->nodes = port_node_count();
 	frames->node_frames = frames->own / frames->nodes;
-	frames->magazine_pages = magazine_size(frames);
+	if (frames->node_frames >= NODE_FRAMES_UNIT)
+		frames->node_frames -= frames->node_frames % NODE_FRAMES_UNIT;
+	else if (frames->node_frames == 0)
+		frames->node_frames = 1;
 
-	frames->pages =
-	    port_memory_alloc(frames->count * sizeof(struct page), PORT_NODE_FIRST_TOUCH, "struct page");
-	frames->contents = port_memory_alloc(frames->contents_count << PORT_PAGE_SHIFT, PORT_NODE_FIRST_TOUCH,
-					     "struct table_page");
-	frames->depot = port_memory_alloc(frames->nodes * sizeof(struct frame_depot *), PORT_NODE_FIRST_TOUCH,
-					  "struct frame_depot *");
-	if (!frames->pages || !frames->contents || !frames->depot ||
-	    percpu_alloc(&frames->cpu, sizeof(struct frame_cpu), "struct frame_cpu"))
+	if (make_tables(frames))
 		goto fail;
-	for (unsigned node = 0; node < frames->nodes; node++) {
-		frames->depot[node] = depot_create(frames, node);
-		if (!frames->depot[node])
-			goto fail;
-	}
+	for (unsigned node = 0; node < frames->nodes; node++)
+		order_nodes(frames, node);
+	atomic_store_explicit(&zero_page(frames)->refcount, 1, memory_order_relaxed);
+	page_set_flag(zero_page(frames), PG_zero);
+	if (frames->ops->create(frames))
+		goto fail;
 	return frames;
 fail:
 	frames_destroy(frames);
@@ -76,12 +92,34 @@ void frames_destroy(struct frames *frames)
 {
 	if (!frames)
 		return;
-	if (frames->depot)
-		for (unsigned node = 0; node < frames->nodes; node++)
-			port_memory_free(frames->depot[node], sizeof(struct frame_depot));
-	port_memory_free(frames->depot, frames->nodes * sizeof(struct frame_depot *));
-	percpu_free(&frames->cpu);
+	frames->ops->destroy(frames);
+	percpu_free(&frames->counts);
+	port_memory_free(frames->node_order, node_order_bytes(frames));
 	port_memory_free(frames->contents, frames->contents_count << PORT_PAGE_SHIFT);
 	port_memory_free(frames->pages, frames->count * sizeof(struct page));
 	port_memory_free(frames, sizeof(*frames));
+}
+
+uint64_t frames_counted(const struct frames *frames, enum frame_counter counter)
+{
+	int64_t sum = 0;
+
+	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
+		const struct frame_counts *counts = percpu_of(&frames->counts, cpu);
+
+		sum += atomic_load_explicit(&counts->count[counter], memory_order_relaxed);
+	}
+	return sum < 0 ? 0 : (uint64_t)sum;
+}
+
+uint64_t frames_free_count(const struct frames *frames)
+{
+	uint64_t all = frames->own - 1;
+	uint64_t freed = frames_counted(frames, FRAMES_FREED);
+	uint64_t allocated = frames_counted(frames, FRAMES_ALLOCATED);
+
+	/* While CPUs run, a frame can be counted on one side and not yet on the other. */
+	if (allocated <= freed)
+		return all;
+	return allocated - freed < all ? all - (allocated - freed) : 0;
 }

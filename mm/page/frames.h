@@ -4,10 +4,15 @@
  *
  * Frames are numbered (PFN) from 0. [0, own) belong to the allocator. [own, count) are exported: they are
  * RAM, tracked by struct page, that a PFN mapping may name, and the allocator never hands them out (a
- * device's buffer, or memory that another partition lends).
+ * device's buffer, or memory that another partition lends). Frame 0 is the zero page, which the allocator
+ * keeps for itself.
+ *
+ * The own frames are split evenly into as many zones as the machine has memory nodes. A CPU gets frames of
+ * its own node while there are any, then those of the others, nearest first. How the CPUs share a zone is the
+ * policy's `frame_cache`: mm/page/frame_cache.h.
  *
  * Nothing here loops over the frames at creation: the tables are reserved address space, and a frame that was
- * never handed out is known only by a depot's bump pointer.
+ * never handed out is known only by its zone's bump pointer.
  */
 #ifndef MM_PAGE_FRAMES_H
 #define MM_PAGE_FRAMES_H
@@ -17,9 +22,28 @@
 
 #include "base/message.h"
 #include "mm/page/page.h"
+#include "mm/policy/policy.h"
 #include "sync/percpu.h"
+#include "sync/retired.h"
 
-struct frame_depot;
+struct frame_cache_ops;
+
+/* What is counted, by CPU. The first two are the allocator's; mm/page/ and who owns the pages count the rest.
+ */
+enum frame_counter {
+	FRAMES_ALLOCATED, /* handed out since the system was made */
+	FRAMES_FREED,     /* given back */
+	FRAMES_ANONYMOUS, /* frames of anonymous memory: page_set_anonymous() and the frame's end */
+	FRAMES_TABLE,     /* frames of page tables: mm/table/ */
+	FRAMES_PINNED,    /* references that sf_pin() holds: mm/system/ */
+	FRAME_COUNTERS
+};
+
+/* One CPU's counts: how much each changed here. Written by that CPU alone, relaxed; read by anyone. */
+struct frame_counts {
+	CACHE_LINE_ALIGNED _Atomic int64_t count[FRAME_COUNTERS];
+	struct retired_count retired; /* frames, and objects of frames, that wait for a grace period */
+};
 
 struct frames {
 	/* All of it is read only after frames_create(). */
@@ -28,17 +52,20 @@ struct frames {
 	uint64_t count;          /* all frames of RAM */
 	uint64_t own;            /* the first of them: the allocator's */
 	uint64_t contents_count; /* `own` in a system of structure only, else `count` */
-	uint64_t magazine_pages; /* a full magazine */
-	uint64_t node_frames;    /* own frames of one node; the last node has the rest too */
+	bool structure_only;
+	uint64_t node_frames; /* own frames of one node; the last node has the rest too */
 	unsigned nodes;
-	struct percpu cpu;          /* of struct frame_cpu */
-	struct frame_depot **depot; /* [nodes] */
+	uint16_t *node_order; /* [nodes][nodes]: all nodes from near to far, of each node; itself first */
+	const struct frame_cache_ops *ops;
+	void *cache;          /* the choice's own */
+	struct percpu counts; /* of struct frame_counts */
 };
 
 struct frames_config {
-	uint64_t own_frames;      /* 1 or more */
+	uint64_t own_frames;      /* 1 or more; one of them is the zero page */
 	uint64_t exported_frames; /* 0 or more; both together at most FRAMES_MAX */
 	bool structure_only;      /* exported frames have no contents */
+	enum policy_frame_cache cache;
 };
 
 /* What 52 bits of physical address can number. */
@@ -54,19 +81,75 @@ struct frames *frames_create(const struct frames_config *config);
 void frames_destroy(struct frames *frames);
 
 /*
- * Hands out one frame with refcount 1, contents undefined. Returns NULL when the caller's CPU and all depots
- * are empty (other CPUs may still hold up to two magazines each). Never sleeps; a lock of rank FRAME_DEPOT is
- * taken once in a magazine's worth of calls, nothing that another CPU uses is touched otherwise. The caller
- * must not be interrupted by another use of the frames on its CPU.
+ * Hands out one frame with refcount 1, mapcount 0, no flag but those of the memory type, contents undefined.
+ * Returns NULL when nothing is free, but for what other CPUs hold back: at most four magazines each
+ * (`magazine`, a quarter of all frames at most), or their lists (`zone`, 186 of each zone at most). Never
+ * sleeps; takes locks of ranks ZONE, FRAME_SHELF and FRAME_DEPOT. The caller must not be interrupted by
+ * another use of the frames on its CPU. Part of the fault path.
  */
 struct page *frame_alloc(struct frames *frames);
 
-/* Takes back a frame whose refcount is 1. Same rules as frame_alloc(). */
+/*
+ * Takes back a frame whose refcount is 1, the caller's, and which nothing maps; flags of its life (see
+ * PG_OF_ONE_LIFE) are cleared. Same rules as frame_alloc(). To give back what has no owner, or to be given
+ * back twice, is a broken invariant.
+ */
 void frame_free(struct frames *frames, struct page *page);
 
+/* The part of page_put() that is rare: the last reference is gone. */
+void frame_release(struct frames *frames, struct page *page);
+
 /*
- * Checks the allocator while nothing runs: every free frame is in one place, and exactly `in_use` frames are
- * not free. Returns 0, or -EINVAL with the first thing found wrong.
+ * Puts a reference; the last one gives the frame back. Same rules as frame_alloc(). Release order, so that
+ * the putter's accesses come before the frame's next life, and acquire order for who puts the last.
+ */
+static inline void page_put(struct frames *frames, struct page *page)
+{
+	uint32_t old = atomic_load_explicit(&page->refcount, memory_order_acquire);
+
+	/* The only reference is the caller's, so there is nobody who could take another. */
+	if (old == 1)
+		atomic_store_explicit(&page->refcount, 0, memory_order_relaxed);
+	else
+		old = atomic_fetch_sub_explicit(&page->refcount, 1, memory_order_acq_rel);
+	invariant(old != 0 && old <= PAGE_COUNT_MAX);
+	if (old == 1)
+		frame_release(frames, page);
+}
+
+/* Adds `change` to a counter of the calling CPU. Part of the fault path. */
+static inline void frames_count(struct frames *frames, enum frame_counter counter, int64_t change)
+{
+	struct frame_counts *counts = percpu_this(&frames->counts);
+	int64_t old = atomic_load_explicit(&counts->count[counter], memory_order_relaxed);
+
+	atomic_store_explicit(&counts->count[counter], old + change, memory_order_relaxed);
+}
+
+/* Says that memory now waits for a grace period, or with a negative number that it has been freed. */
+static inline void frames_retired(struct frames *frames, int64_t bytes)
+{
+	struct frame_counts *counts = percpu_this(&frames->counts);
+
+	retired_change(&counts->retired, bytes);
+}
+
+/* Returns the sum of a counter over all CPUs; while they run, of a moment that each has passed. */
+uint64_t frames_counted(const struct frames *frames, enum frame_counter counter);
+
+/* Returns how many frames frame_alloc() could hand out if every CPU gave up what it holds back. As above. */
+uint64_t frames_free_count(const struct frames *frames);
+
+/* Makes a new page, which only the caller can reach, one of anonymous memory. */
+static inline void page_set_anonymous(struct frames *frames, struct page *page)
+{
+	page_set_flag(page, PG_anonymous);
+	frames_count(frames, FRAMES_ANONYMOUS, 1);
+}
+
+/*
+ * Checks the allocator while nothing runs: every free frame is in one place, and exactly `in_use` frames
+ * (without the zero page) are not free. Returns 0, or -EINVAL with the first thing found wrong.
  */
 int frames_check(struct frames *frames, uint64_t in_use, struct message *why);
 
@@ -78,6 +161,23 @@ static inline struct page *pfn_to_page(const struct frames *frames, uint64_t pfn
 static inline uint64_t page_to_pfn(const struct frames *frames, const struct page *page)
 {
 	return (uint64_t)(page - frames->pages);
+}
+
+/* The page that reads of private memory are given before the first write: zeroes. It is mapped by special
+ * PTEs, which hold no reference, and never written, got or put. */
+#define ZERO_PFN UINT64_C(0)
+
+static inline struct page *zero_page(const struct frames *frames)
+{
+	return pfn_to_page(frames, ZERO_PFN);
+}
+
+/* The memory node of an own frame. */
+static inline unsigned frame_node(const struct frames *frames, uint64_t pfn)
+{
+	uint64_t node = frames->nodes == 1 ? 0 : pfn / frames->node_frames;
+
+	return node < frames->nodes ? (unsigned)node : frames->nodes - 1;
 }
 
 /* The contents of `page`, or NULL for an exported frame in a system of structure only. */

@@ -1,104 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must hold of the frame allocator while nothing runs.
+ * What must hold of the frame allocator while nothing runs, whatever the frame cache.
  */
 #include "mm/page/frames.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "mm/page/magazine.h"
+#include "mm/page/frame_cache.h"
 
-/* Counts a chain that should have `count` pages, all free; adds them to *total. */
-static int check_chain(struct frames *frames, struct page *page, uint64_t count, uint64_t *total,
-		       struct message *why)
+/* What the pages themselves say. */
+struct frame_states {
+	uint64_t used, returned;
+};
+
+static int check_page(struct frames *frames, uint64_t pfn, struct frame_states *states, struct message *why)
 {
-	uint64_t seen = 0;
+	struct page *page = pfn_to_page(frames, pfn);
+	uint32_t refcount = page_refcount(page), mapcount = page_mapcount(page);
+	bool free = page_has_flag(page, PG_free);
 
-	for (; page; page = page->free.next) {
-		uint64_t pfn = page_to_pfn(frames, page);
-
-		if (++seen > count)
-			return message_set(why, -EINVAL,
-					   "frame %" PRIu64 ": its magazine has more than the %" PRIu64
-					   " pages that it counts",
-					   pfn, count);
-		if (pfn >= frames->own)
-			return message_set(why, -EINVAL, "frame %" PRIu64 ": exported, but in the allocator",
-					   pfn);
-		if (!page_has_flag(page, PG_free) || atomic_load(&page->refcount))
-			return message_set(why, -EINVAL,
-					   "frame %" PRIu64 ": in the allocator with flags %#" PRIx64
-					   " and refcount %" PRIu32,
-					   pfn, atomic_load(&page->flags), atomic_load(&page->refcount));
-	}
-	if (seen != count)
-		return message_set(why, -EINVAL, "a magazine counts %" PRIu64 " pages and has %" PRIu64,
-				   count, seen);
-	*total += seen;
+	states->used += refcount != 0;
+	states->returned += free;
+	if (free && refcount)
+		return message_set(why, -EINVAL, "frame %" PRIu64 ": free, with %" PRIu32 " users", pfn,
+				   refcount);
+	if (mapcount && !(mapcount & PAGE_BUDDY) && mapcount > refcount)
+		return message_set(why, -EINVAL,
+				   "frame %" PRIu64 ": %" PRIu32 " mappings, but %" PRIu32 " references", pfn,
+				   mapcount, refcount);
+	if ((mapcount & PAGE_BUDDY) && refcount)
+		return message_set(why, -EINVAL, "frame %" PRIu64 ": in a free block, with %" PRIu32 " users",
+				   pfn, refcount);
 	return 0;
 }
 
-static int check_depot(struct frames *frames, struct frame_depot *depot, uint64_t *total, struct message *why)
+static int check_zero_page(struct frames *frames, struct message *why)
 {
-	uint64_t magazines = 0;
+	struct page *page = zero_page(frames);
 
-	for (struct page *page = depot->magazines; page; page = page->free.next_magazine) {
-		int error = check_chain(frames, page, page->free.count, total, why);
-
-		if (error)
-			return error;
-		if (++magazines > depot->magazine_count)
-			break;
-	}
-	if (magazines != depot->magazine_count)
+	if (page_refcount(page) != 1 || page_mapcount(page) || !page_has_flag(page, PG_zero))
 		return message_set(why, -EINVAL,
-				   "the depot of frame %" PRIu64 " counts %" PRIu64 " magazines and has %s",
-				   depot->first, depot->magazine_count,
-				   magazines > depot->magazine_count ? "more" : "fewer");
+				   "the zero page: %" PRIu32 " references instead of 1, %" PRIu32
+				   " mappings instead of 0, or no flag",
+				   page_refcount(page), page_mapcount(page));
+	for (size_t i = 0; i < PORT_PAGE_SIZE && !frames->structure_only; i++)
+		if (((const char *)page_address(frames, page))[i])
+			return message_set(why, -EINVAL, "the zero page: byte %zu is not zero", i);
 	return 0;
 }
 
 int frames_check(struct frames *frames, uint64_t in_use, struct message *why)
 {
-	uint64_t listed = 0, free = 0, used = 0, fresh = 0, bumped = 0;
-	int error = 0;
+	struct frame_census census = {0};
+	struct frame_states states = {0};
+	uint64_t all = frames->own - 1;
+	int error = check_zero_page(frames, why);
 
-	for (unsigned i = 0; i < port_cpu_count() && !error; i++) {
-		struct frame_cpu *cpu = percpu_of(&frames->cpu, i);
-
-		error = check_chain(frames, cpu->loaded, cpu->loaded_count, &listed, why);
-		if (!error)
-			error = check_chain(frames, cpu->spare, cpu->spare_count, &listed, why);
-		fresh += cpu->fresh_end - cpu->fresh;
-	}
+	if (!error)
+		error = frames->ops->check(frames, &census, why);
 	for (unsigned node = 0; node < frames->nodes && !error; node++)
-		error = check_depot(frames, frames->depot[node], &listed, why);
+		for (uint64_t pfn = frame_node_first(frames, node),
+			      end = frames->ops->untouched(frames, node);
+		     pfn < end && !error; pfn++)
+			error = check_page(frames, pfn, &states, why);
 	if (error)
 		return error;
-
-	for (unsigned node = 0; node < frames->nodes; node++) {
-		bumped += frames->depot[node]->fresh - frames->depot[node]->first;
-		for (uint64_t pfn = frames->depot[node]->first; pfn < frames->depot[node]->fresh; pfn++) {
-			struct page *page = pfn_to_page(frames, pfn);
-
-			if (page_has_flag(page, PG_free))
-				free++;
-			else if (atomic_load(&page->refcount))
-				used++;
-		}
-	}
-	if (free != listed)
+	if (states.returned != census.returned)
 		return message_set(why, -EINVAL,
 				   "%" PRIu64 " frames say that they are free, the allocator has %" PRIu64,
-				   free, listed);
-	if (used != in_use)
-		return message_set(why, -EINVAL, "%" PRIu64 " frames have users, %" PRIu64 " should", used,
-				   in_use);
-	if (free + used + fresh != bumped)
+				   states.returned, census.returned);
+	if (states.used != in_use)
+		return message_set(why, -EINVAL, "%" PRIu64 " frames have users, %" PRIu64 " should",
+				   states.used, in_use);
+	if (census.free + in_use != all)
 		return message_set(why, -EINVAL,
-				   "of %" PRIu64 " frames handed out once, %" PRIu64 " are free, %" PRIu64
-				   " used and %" PRIu64 " in a CPU's reserve",
-				   bumped, free, used, fresh);
+				   "of %" PRIu64 " frames %" PRIu64
+				   " are used, and the allocator has %" PRIu64,
+				   all, in_use, census.free);
+	if (frames_free_count(frames) != census.free)
+		return message_set(why, -EINVAL,
+				   "by the counters %" PRIu64 " frames are free, the allocator has %" PRIu64,
+				   frames_free_count(frames), census.free);
 	return 0;
 }

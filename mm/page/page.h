@@ -2,15 +2,23 @@
 /*
  * struct page: what the system knows about one frame of RAM. One cache line a frame, so that work on one
  * frame never disturbs another.
+ *
+ * The life of a frame: the allocator hands it out with one reference. Every mapping (a present PTE that is
+ * not special), every pin and every user for a while holds one more. Who drops the last one (page_put() in
+ * mm/page/frames.h) gives the frame back. The first reference of a page that is about to be mapped becomes
+ * its first mapping's.
  */
 #ifndef MM_PAGE_PAGE_H
 #define MM_PAGE_PAGE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/list.h"
 #include "port/page.h"
+#include "port/panic.h"
 #include "port/rcu.h"
 #include "sync/spinlock.h"
 
@@ -21,7 +29,7 @@ struct frames;
  * belong to others.
  */
 enum page_flag {
-	/* The frame lies in the allocator: in a CPU's magazine or in a depot. Owner: mm/page/. */
+	/* The frame was in use once and lies in the allocator. Owner: mm/page/. */
 	PG_free = 1u << 0,
 	/* The frame holds a page table; page->table is valid. Owner: mm/table/. */
 	PG_table = 1u << 1,
@@ -33,7 +41,18 @@ enum page_flag {
 	PG_memtype_uncached = 1u << 3,
 	/* A reservation or a free of the type is under way (mm/memtype/memtype_cmpxchg.c). */
 	PG_memtype_claimed = 1u << 4,
+	/* Anonymous memory: set by page_set_anonymous() before the page's first mapping, for its life. */
+	PG_anonymous = 1u << 5,
+	/* MADV_FREE: the contents need not be kept. Set and cleared under the lock of a PTE that maps it. */
+	PG_lazy_free = 1u << 6,
+	/* The zero page: read only, never free, and its mappings hold no references. Owner: mm/page/. */
+	PG_zero = 1u << 7,
+	/* Debug builds: the contents are the poison of a freed frame. Owner: mm/page/. */
+	PG_poisoned = 1u << 8,
 };
+
+/* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
+#define PG_OF_ONE_LIFE ((uint64_t)(PG_table | PG_anonymous | PG_lazy_free))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint64_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -46,14 +65,22 @@ struct page {
 	 * its users. Atomic.
 	 */
 	_Atomic uint32_t refcount;
-	uint32_t padding;
+	/*
+	 * How many PTEs map it, 0 while the allocator has it; or PAGE_BUDDY + order in the first page of a
+	 * free block (mm/page/buddy.h). Atomic; changed under the lock of the PTE that comes or goes.
+	 */
+	_Atomic uint32_t mapcount;
 	union {
-		/* PG_free. Protected by the CPU that owns the magazine, or by the depot's lock. */
+		/* Free, in a magazine. Protected by the CPU that owns it, or by its shelf's or depot's lock.
+		 */
 		struct {
 			struct page *next;          /* in the same magazine */
-			struct page *next_magazine; /* of the depot; the first page of a magazine has it */
-			uint64_t count;             /* pages in the magazine; the first page has it */
-		} free;
+			struct page *next_magazine; /* of the shelf or depot; in a magazine's first page */
+			uint64_t count;             /* pages in the magazine; in its first page */
+		} magazine;
+		/* Free, in a per-CPU list or the first page of a buddy block. Protected by the CPU, or by
+		 * zone_lock. */
+		struct list list;
 		/* PG_table. */
 		struct {
 			struct spinlock lock;     /* protects the entries of a last-level table */
@@ -65,6 +92,10 @@ struct page {
 };
 
 _Static_assert(sizeof(struct page) == CACHE_LINE_BYTES, "one cache line a frame");
+
+/* Far above what code can hold, and as far below where the number would wrap around. */
+#define PAGE_COUNT_MAX (UINT32_C(1) << 30)
+#define PAGE_BUDDY     (UINT32_C(1) << 31)
 
 static inline void page_set_flag(struct page *page, enum page_flag flag)
 {
@@ -79,6 +110,71 @@ static inline void page_clear_flag(struct page *page, enum page_flag flag)
 static inline int page_has_flag(const struct page *page, enum page_flag flag)
 {
 	return (atomic_load_explicit(&page->flags, memory_order_relaxed) & flag) != 0;
+}
+
+/*
+ * Takes one more reference. The caller holds one, or the lock of a PTE that maps the page (not the zero page,
+ * whose PTEs are special).
+ */
+static inline void page_get(struct page *page)
+{
+	uint32_t old = atomic_fetch_add_explicit(&page->refcount, 1, memory_order_relaxed);
+
+	invariant(old != 0 && old < PAGE_COUNT_MAX);
+}
+
+/*
+ * A PTE comes to map the page: called under its lock, or before anyone else sees the table. Takes no
+ * reference; the caller has one to give to the mapping.
+ */
+static inline void page_add_mapping(struct page *page)
+{
+	uint32_t old = atomic_load_explicit(&page->mapcount, memory_order_relaxed);
+
+	/* With one reference, the caller's, nobody else can get at the page. */
+	if (old == 0 && atomic_load_explicit(&page->refcount, memory_order_relaxed) == 1)
+		atomic_store_explicit(&page->mapcount, 1, memory_order_relaxed);
+	else
+		old = atomic_fetch_add_explicit(&page->mapcount, 1, memory_order_relaxed);
+	invariant(old < PAGE_COUNT_MAX);
+}
+
+/*
+ * A PTE no longer maps the page: called under its lock. The mapping's reference is now the caller's, to be
+ * put once no CPU has a translation. Returns whether that was the last mapping.
+ */
+static inline bool page_remove_mapping(struct page *page)
+{
+	uint32_t old = atomic_load_explicit(&page->mapcount, memory_order_relaxed);
+
+	/* With one reference, this mapping's, a new one would have to be copied from this PTE. */
+	if (old == 1 && atomic_load_explicit(&page->refcount, memory_order_relaxed) == 1)
+		atomic_store_explicit(&page->mapcount, 0, memory_order_relaxed);
+	else
+		old = atomic_fetch_sub_explicit(&page->mapcount, 1, memory_order_relaxed);
+	invariant(old != 0 && old <= PAGE_COUNT_MAX);
+	return old == 1;
+}
+
+/*
+ * Under the lock of a PTE that maps the page: whether that is all that there is of users, so that a write
+ * need not copy. Then it stays so while the lock is held: every other user would have to come through this
+ * PTE. Acquire order: what users wrote before they put their references comes before this.
+ */
+static inline bool page_is_exclusive(const struct page *page)
+{
+	return atomic_load_explicit(&page->refcount, memory_order_acquire) == 1 &&
+	       atomic_load_explicit(&page->mapcount, memory_order_relaxed) == 1;
+}
+
+static inline uint32_t page_refcount(const struct page *page)
+{
+	return atomic_load_explicit(&page->refcount, memory_order_relaxed);
+}
+
+static inline uint32_t page_mapcount(const struct page *page)
+{
+	return atomic_load_explicit(&page->mapcount, memory_order_relaxed);
 }
 
 #endif

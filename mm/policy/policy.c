@@ -1,111 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of choices and the table of bases. A new variant of a mechanism is one row of choice_table and
+ * The table of choices and the table of bases. A new variant of a mechanism is one row of policy_choices and
  * one file with its code; a new era is one row of base_table.
  */
 #include "mm/policy/policy.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
-/* Every choice of every field. A field's values are small enumerations, reached as ints at `offset`. */
-static const struct {
-	const char *field;
-	size_t offset;
-	const char *choice;
-	int value;
-} choice_table[] = {
-    {"memtype", offsetof(struct policy, memtype), "cmpxchg", POLICY_MEMTYPE_CMPXCHG},
-    {"memtype", offsetof(struct policy, memtype), "spin", POLICY_MEMTYPE_SPIN},
-    {"memtype", offsetof(struct policy, memtype), "rwlock", POLICY_MEMTYPE_RWLOCK},
+#include "mm/policy/choices.h"
+
+#define FIELD(name) #name, offsetof(struct policy, name)
+
+const struct policy_choice policy_choices[] = {
+    {FIELD(vma_lookup), "rcu", POLICY_VMA_LOOKUP_RCU},
+    {FIELD(vma_lookup), "refcount", POLICY_VMA_LOOKUP_REFCOUNT},
+    {FIELD(vma_lookup), "per_vma", POLICY_VMA_LOOKUP_PER_VMA},
+    {FIELD(vma_lookup), "rwsem_spin", POLICY_VMA_LOOKUP_RWSEM_SPIN},
+    {FIELD(vma_lookup), "rwsem_xadd", POLICY_VMA_LOOKUP_RWSEM_XADD},
+    {FIELD(page_table_lock), "pte_bit", POLICY_PAGE_TABLE_LOCK_PTE_BIT},
+    {FIELD(page_table_lock), "split", POLICY_PAGE_TABLE_LOCK_SPLIT},
+    {FIELD(page_table_lock), "mm", POLICY_PAGE_TABLE_LOCK_MM},
+    {FIELD(frame_cache), "magazine", POLICY_FRAME_CACHE_MAGAZINE},
+    {FIELD(frame_cache), "zone", POLICY_FRAME_CACHE_ZONE},
+    {FIELD(memtype), "cmpxchg", POLICY_MEMTYPE_CMPXCHG},
+    {FIELD(memtype), "spin", POLICY_MEMTYPE_SPIN},
+    {FIELD(memtype), "rwlock", POLICY_MEMTYPE_RWLOCK},
 };
+const size_t policy_choice_count = ARRAY_SIZE(policy_choices);
 
-_Static_assert(sizeof(enum policy_memtype) == sizeof(int), "fields are set as ints");
+_Static_assert(ARRAY_SIZE(policy_choices) <= POLICY_CHOICES_MAX, "sets of rows are one word");
+_Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
+		   sizeof(enum policy_page_table_lock) == sizeof(int) &&
+		   sizeof(enum policy_frame_cache) == sizeof(int) &&
+		   sizeof(enum policy_memtype) == sizeof(int),
+	       "fields are set as ints");
 
-/* The kernel of an era. "default" is the best choice known of every mechanism, whatever its era. */
+/*
+ * The kernel of an era, on x86-64. "default" is the best choice known of every mechanism, whatever its era.
+ *
+ * base_2004  Linux 2.6.9. One page_table_lock in each mm_struct. x86-64 chose RWSEM_GENERIC_SPINLOCK: a count
+ *            under a spinlock. It had no memory types of RAM pages yet; `spin` is how it got them first.
+ * base_2009  Linux 2.6.33-rc2, the kernel of seed 003: its profile shows the spinlock inside the semaphore.
+ *            Since 2.6.15 each page-table page has its own lock when the kernel is built for 4 CPUs or more
+ *            (SPLIT_PTLOCK_CPUS).
+ * base_2010  Linux 2.6.34: x86-64 got the atomic semaphore ("x86-64: support native xadd rwsem
+ *            implementation", January 2010, first released in 2.6.34). lookup_memtype() takes memtype_lock.
+ *            Of seed 002's own tree, linux-next of March 2010, the semaphore is inferred from its date.
+ * base_2014  Linux 3.16. The memory type is set atomically ("x86, pat: Update the page flags for memtype
+ *            atomically instead of using memtype_lock", April 2010, commit 1f9cc3cb6a27).
+ */
 static const struct {
 	const char *name;
 	struct policy policy;
 } base_table[] = {
-    {"default", {.memtype = POLICY_MEMTYPE_CMPXCHG}},
-    /* Linux 2.6.34: lookup_memtype() takes memtype_lock. */
-    {"base_2010", {.memtype = POLICY_MEMTYPE_SPIN}},
+    {"default",
+     {.vma_lookup = POLICY_VMA_LOOKUP_RCU,
+      .page_table_lock = POLICY_PAGE_TABLE_LOCK_PTE_BIT,
+      .frame_cache = POLICY_FRAME_CACHE_MAGAZINE,
+      .memtype = POLICY_MEMTYPE_CMPXCHG}},
+    {"base_2004",
+     {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
+      .page_table_lock = POLICY_PAGE_TABLE_LOCK_MM,
+      .frame_cache = POLICY_FRAME_CACHE_ZONE,
+      .memtype = POLICY_MEMTYPE_SPIN}},
+    {"base_2009",
+     {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
+      .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
+      .frame_cache = POLICY_FRAME_CACHE_ZONE,
+      .memtype = POLICY_MEMTYPE_SPIN}},
+    {"base_2010",
+     {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
+      .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
+      .frame_cache = POLICY_FRAME_CACHE_ZONE,
+      .memtype = POLICY_MEMTYPE_SPIN}},
+    {"base_2014",
+     {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
+      .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
+      .frame_cache = POLICY_FRAME_CACHE_ZONE,
+      .memtype = POLICY_MEMTYPE_CMPXCHG}},
 };
 
-/* Names for a message, separated by commas; what does not fit is left out. */
-struct name_list {
-	char text[256];
+/* A list of names that are different from the one before. */
+struct names {
+	struct message list;
+	size_t used;
 	const char *last;
 };
 
-static void list_text(struct name_list *list, const char *text)
+static void names_add(struct names *names, const char *name)
 {
-	size_t used = strlen(list->text), more = strlen(text);
+	size_t room = sizeof(names->list.text) - names->used, bytes = strlen(name);
+	const char *comma = names->last ? ", " : "";
 
-	if (more < sizeof(list->text) - used)
-		memcpy(list->text + used, text, more + 1);
-}
-
-/* Adds `name`, unless it is the one that was added last. */
-static void list_name(struct name_list *list, const char *name)
-{
-	if (list->last && !strcmp(list->last, name))
+	if ((names->last && !strcmp(names->last, name)) || bytes + sizeof(", ") > room)
 		return;
-	if (list->last)
-		list_text(list, ", ");
-	list_text(list, name);
-	list->last = name;
+	memcpy(names->list.text + names->used, comma, strlen(comma));
+	names->used += strlen(comma);
+	memcpy(names->list.text + names->used, name, bytes + 1);
+	names->used += bytes;
+	names->last = name;
 }
 
 int policy_base(struct policy *policy, const char *name, struct message *why)
 {
-	struct name_list names = {.last = NULL};
+	struct names names = {.last = NULL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(base_table); i++) {
 		if (!strcmp(base_table[i].name, name)) {
 			*policy = base_table[i].policy;
 			return 0;
 		}
-		list_name(&names, base_table[i].name);
+		names_add(&names, base_table[i].name);
 	}
-	return message_set(why, -ENOENT, "no policy base is called '%s'; there are: %s", name, names.text);
+	return message_set(why, -ENOENT, "no policy base is called '%s'; there are: %s", name,
+			   names.list.text);
 }
 
 int policy_set(struct policy *policy, const char *field, const char *choice, struct message *why)
 {
-	struct name_list fields = {.last = NULL}, choices = {.last = NULL};
+	struct names fields = {.last = NULL}, choices = {.last = NULL};
 
-	for (size_t i = 0; i < ARRAY_SIZE(choice_table); i++) {
-		list_name(&fields, choice_table[i].field);
-		if (strcmp(choice_table[i].field, field))
+	for (size_t i = 0; i < policy_choice_count; i++) {
+		const struct policy_choice *row = &policy_choices[i];
+
+		names_add(&fields, row->field);
+		if (strcmp(row->field, field))
 			continue;
-		if (!strcmp(choice_table[i].choice, choice)) {
-			*(int *)((char *)policy + choice_table[i].offset) = choice_table[i].value;
+		if (!strcmp(row->choice, choice)) {
+			*policy_field(policy, row) = row->value;
 			return 0;
 		}
-		list_name(&choices, choice_table[i].choice);
+		names_add(&choices, row->choice);
 	}
 	if (!choices.last)
 		return message_set(why, -ENOENT, "no policy field is called '%s'; there are: %s", field,
-				   fields.text);
+				   fields.list.text);
 	return message_set(why, -ENOENT, "policy field '%s' has no choice '%s'; there are: %s", field, choice,
-			   choices.text);
+			   choices.list.text);
 }
 
 int policy_check(const struct policy *policy, struct message *why)
 {
-	/* With one field no combination excludes another: each value must be one of the table. */
-	for (size_t i = 0; i < ARRAY_SIZE(choice_table); i++) {
-		const char *field = choice_table[i].field;
-		int value = *(const int *)((const char *)policy + choice_table[i].offset);
+	/* Every value must be one of the table; combinations that exclude each other would be refused here.
+	 */
+	for (size_t i = 0; i < policy_choice_count; i++) {
+		const struct policy_choice *row = &policy_choices[i];
+		int value = policy_value(policy, row);
 		bool known = false;
 
-		for (size_t j = 0; j < ARRAY_SIZE(choice_table); j++)
-			known |= !strcmp(choice_table[j].field, field) && choice_table[j].value == value;
+		for (size_t j = 0; j < policy_choice_count; j++)
+			known |= policy_choices[j].offset == row->offset && policy_choices[j].value == value;
 		if (!known)
-			return message_set(why, -EINVAL, "policy field '%s' has no choice of value %d", field,
-					   value);
+			return message_set(why, -EINVAL, "policy field '%s' has no choice of value %d",
+					   row->field, value);
 	}
 	return 0;
 }

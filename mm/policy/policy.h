@@ -1,12 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The design choices of a system, fixed for its life. Each field is one choice of mechanism: a *before*, an
- * *after*, and a default that is the best known.
+ * *after*, and a default that is the best known. The default is the first of each enumeration, so a policy
+ * that is all zeroes is the default one.
  */
 #ifndef MM_POLICY_POLICY_H
 #define MM_POLICY_POLICY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/message.h"
+
+/* How a fault finds its VMA, and keeps it from going away. */
+enum policy_vma_lookup {
+	POLICY_VMA_LOOKUP_RCU,        /* walks under RCU and looks again when it installs the PTE (default) */
+	POLICY_VMA_LOOKUP_REFCOUNT,   /* walks under RCU, then holds a reference on the VMA */
+	POLICY_VMA_LOOKUP_PER_VMA,    /* walks under RCU, then holds the VMA's own lock for reading */
+	POLICY_VMA_LOOKUP_RWSEM_SPIN, /* holds the space's semaphore, whose count is under a spinlock */
+	POLICY_VMA_LOOKUP_RWSEM_XADD  /* holds the space's semaphore, whose count is one atomic word */
+};
+
+/* What protects a last-level page table entry. */
+enum policy_page_table_lock {
+	POLICY_PAGE_TABLE_LOCK_PTE_BIT, /* a bit of the entry itself (default) */
+	POLICY_PAGE_TABLE_LOCK_SPLIT,   /* a spinlock for each last-level table */
+	POLICY_PAGE_TABLE_LOCK_MM       /* a spinlock for each space */
+};
+
+/* What stands between the CPUs and the frames that are free. */
+enum policy_frame_cache {
+	POLICY_FRAME_CACHE_MAGAZINE, /* whole magazines move, from shelves that CPUs have of their own
+					(default) */
+	POLICY_FRAME_CACHE_ZONE      /* per-CPU lists, filled and emptied in batches under one lock a node */
+};
 
 /* How a RAM page's memory type is read and set. */
 enum policy_memtype {
@@ -16,10 +43,19 @@ enum policy_memtype {
 };
 
 struct policy {
+	enum policy_vma_lookup vma_lookup;
+	enum policy_page_table_lock page_table_lock;
+	enum policy_frame_cache frame_cache;
 	enum policy_memtype memtype;
 };
 
-/* Sets `policy` to the base called `name` ("default", "base_2010"). Returns 0, or -ENOENT with a message. */
+/* What a policy's text needs at most, with its NUL. */
+#define POLICY_TEXT_BYTES 512
+
+/*
+ * Sets `policy` to the base called `name`: "default", or the kernel of an era, "base_2004" to "base_2014".
+ * Returns 0, or -ENOENT with a message that lists the names that would be right.
+ */
 int policy_base(struct policy *policy, const char *name, struct message *why);
 
 /*
@@ -28,7 +64,25 @@ int policy_base(struct policy *policy, const char *name, struct message *why);
  */
 int policy_set(struct policy *policy, const char *field, const char *choice, struct message *why);
 
-/* Returns 0, or -EINVAL with a message when the combination means nothing. */
+/*
+ * Sets `policy` from a text: the name of a base, then any number of FIELD=CHOICE, all separated by blanks
+ * ("base_2009 vma_lookup=refcount"). Without a base the text changes the default. Returns 0; -EINVAL with a
+ * message for what is no such text; -ENOENT as above. `policy` is changed only on success.
+ */
+int policy_parse(struct policy *policy, const char *text, struct message *why);
+
+/* Writes the text of `policy`, all its fields by name, to `text` of `bytes`; a longer one is cut. */
+void policy_text(const struct policy *policy, char *text, size_t bytes);
+
+/* Returns 0, or -EINVAL with a message when a value is none of its field's, or the combination means nothing.
+ */
 int policy_check(const struct policy *policy, struct message *why);
+
+/*
+ * The policies of a covering set: each choice of each field stands with each choice of each other field in at
+ * least one of them. Sets `policy` to the one number `index`, counted from 0; the first is the default.
+ * Returns false when there is none of that number.
+ */
+bool policy_pairwise(unsigned index, struct policy *policy);
 
 #endif
