@@ -14,10 +14,7 @@
 #include "port/rcu.h"
 #include "port/wait.h"
 
-/* A thread that is no CPU has a number which no table holds. */
-#define CPU_NONE (~0u)
-
-_Thread_local unsigned host_cpu_self = CPU_NONE;
+_Thread_local unsigned host_cpu_self = HOST_CPU_NONE;
 _Thread_local unsigned host_relax_turns;
 unsigned host_cpus;
 
@@ -53,7 +50,7 @@ int host_open(unsigned cpus)
 	host_cpu_self = 0;
 	error = host_rcu_open();
 	if (error) {
-		host_cpu_self = CPU_NONE;
+		host_cpu_self = HOST_CPU_NONE;
 		host_cpus = 0;
 	}
 	return error;
@@ -65,7 +62,7 @@ void host_close(void)
 		return;
 	invariant(port_cpu() == 0);
 	host_rcu_close();
-	host_cpu_self = CPU_NONE;
+	host_cpu_self = HOST_CPU_NONE;
 	host_cpus = 0;
 }
 

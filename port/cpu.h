@@ -25,6 +25,14 @@ static inline unsigned port_node_count(void);
 /* Returns the memory node nearest to `cpu` (0 to port_cpu_count() - 1). */
 static inline unsigned port_cpu_node(unsigned cpu);
 
+#define PORT_NODE_DISTANCE_MAX 255u
+
+/*
+ * Returns how far memory node `b` is from node `a` (0 to port_node_count() - 1), 0 to PORT_NODE_DISTANCE_MAX:
+ * 0 if they are the same, else 1 or more, the same both ways. Only the order of distances means something.
+ */
+static inline unsigned port_node_distance(unsigned a, unsigned b);
+
 /*
  * Tells the machine that the caller is in a loop that waits for another CPU's write and has just read what it
  * waits for, by atomic loads or read-modify-writes. The virtual machine lets the loop turn again when a line

@@ -22,9 +22,19 @@ static inline void port_mmu_unmap(uintptr_t space, uintptr_t address);
 static inline void port_mmu_protect(uintptr_t space, uintptr_t address, uint64_t pte);
 
 /*
+ * Stands around every use of a translation: from the look at the page table to the last access of the
+ * contents it led to. So that a CPU cannot be between the two while the frame gets a new life. Writes only
+ * the CPU's own line; sections do not nest, and nobody waits for another CPU inside.
+ */
+static inline void port_mmu_access_begin(void);
+static inline void port_mmu_access_end(void);
+
+/*
  * Makes the CPUs in `cpus` (a bitmap of `words` 64-bit words, CPU 0 the lowest bit of the first) drop their
- * translations of [start, end) of `space`, and returns when all have. The caller's own CPU is flushed too if
- * it is in the set. No spinning lock may be held.
+ * translations of [start, end) of `space`, and returns when all have: each of them that was inside an access
+ * section has left it. What the caller stored before, the sections that begin later see; what was done inside
+ * those that ended has happened before the return. The caller's own CPU, in no section, is flushed too if it
+ * is in the set. No spinning lock may be held. May be called by several CPUs at once, and by a fault.
  */
 static inline void port_mmu_flush(uintptr_t space, uintptr_t start, uintptr_t end, const uint64_t *cpus,
 				  unsigned words);

@@ -22,13 +22,14 @@
 enum access_kind { ACCESS_READ, ACCESS_WRITE };
 
 enum cpu_state {
-	CPU_IDLE,      /* has no body to run, or its body has returned */
-	CPU_READY,     /* in the schedule, or running */
-	CPU_FETCHING,  /* waits for a line to be granted */
-	CPU_PARKED,    /* spins on lines that it holds; a write to one of them wakes it */
-	CPU_SLEEPING,  /* in port_wait() */
-	CPU_IN_GRACE,  /* waits for the end of a grace period */
-	CPU_IN_BARRIER /* waits for another CPU's RCU callback to return */
+	CPU_IDLE,       /* has no body to run, or its body has returned */
+	CPU_READY,      /* in the schedule, or running */
+	CPU_FETCHING,   /* waits for a line to be granted */
+	CPU_PARKED,     /* spins on lines that it holds; a write to one of them wakes it */
+	CPU_SLEEPING,   /* in port_wait() */
+	CPU_IN_GRACE,   /* waits for the end of a grace period */
+	CPU_IN_BARRIER, /* waits for another CPU's RCU callback to return */
+	CPU_IN_FLUSH    /* waits until another has left its access section */
 };
 
 /* A spinning CPU watches the lines that it read since its last turn; more than this and it really spins. */
@@ -96,6 +97,13 @@ struct cpu {
 	bool rcu_in_callback; /* of any CPU's list */
 	uint64_t rcu_callbacks_run;
 
+	/* The MMU: inside an access section; and as a flusher, whose sections it waits for, how many they
+	 * are, and the next in the machine's list. */
+	bool in_access;
+	uint64_t flush_waits_for[VSMP_CPUS_MAX / 64];
+	unsigned flush_pending;
+	struct cpu *next_flusher;
+
 	/* What it is doing, for the reports. */
 	const char *scopes[SCOPE_DEPTH_MAX];
 	unsigned scope_depth;
@@ -138,6 +146,7 @@ struct machine {
 
 	uint64_t *clear_free_at; /* per socket: when its memory is free for the next page */
 	struct cpu *first_sleeper;
+	struct cpu *first_flusher; /* those that wait for access sections to end */
 };
 
 /* The one machine; NULL when there is none. */

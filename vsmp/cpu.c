@@ -35,6 +35,11 @@ unsigned vsmp_cpu_node(unsigned cpu)
 	return machine->cpus[cpu].socket;
 }
 
+unsigned vsmp_node_distance(unsigned a, unsigned b)
+{
+	return machine->shape.hops[a][b];
+}
+
 _Noreturn void vsmp_panic(const char *file, int line, const char *text)
 {
 	fprintf(stderr, "softfault: %s:%d: broken invariant: %s\n", file, line, text);

@@ -57,7 +57,8 @@ const char *vsmp_deadlock_report(void);
 
 /* --- From inside a body ------------------------------------------------------------------------------- */
 
-/* Waits until every CPU whose body has not returned is here; then all go on within the start spread. */
+/* Waits until every CPU whose body has not returned is here; then all go on within the start spread. No
+ * profile counts the time spent here, nor any in which a CPU sleeps. */
 void vsmp_barrier(void);
 
 /* The calling CPU's measured window: what reports count, and what vsmp_window_cycles() tells. */

@@ -7,6 +7,7 @@
 #include "port/panic.h"
 #include "vsmp/access.h"
 #include "vsmp/core.h"
+#include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
 
 void vsmp_wait(const void *word, uint32_t expected)
@@ -29,9 +30,12 @@ void vsmp_wait(const void *word, uint32_t expected)
 	cpu->sleep_word = word;
 	cpu->state = CPU_SLEEPING;
 	cpu->clock += cost(VSMP_SLEEP);
+	observe_mark(cpu->id, cpu->clock, cpu->measuring);
 	cpu->waits_for = "to be woken (sleeping)";
 	schedule_others();
 	cpu->waits_for = NULL;
+	/* An idle CPU's time is nobody's: the profile has only the falling asleep and the waking up. */
+	observe_mark(cpu->id, cpu->clock - (uint64_t)cost(VSMP_WAKE), false);
 }
 
 void vsmp_wake(const void *word, unsigned count)

@@ -57,6 +57,7 @@ void vsmp_barrier(void)
 
 	invariant(cpu);
 	schedule_turn(cpu);
+	observe_mark(cpu->id, cpu->clock, cpu->measuring);
 	cpu->at_barrier = true;
 	cpu->state = CPU_SLEEPING;
 	cpu->waits_for = "for the others at the barrier";
@@ -64,6 +65,8 @@ void vsmp_barrier(void)
 		release_barrier();
 	schedule_others();
 	cpu->waits_for = NULL;
+	/* The wait was no work: no profile has it. */
+	observe_mark(cpu->id, cpu->clock, false);
 }
 
 void vsmp_measure_begin(void)

@@ -10,6 +10,9 @@
 /* A waiting loop pauses this many turns, about a microsecond, and then gives its processor away. */
 #define HOST_TURNS_BEFORE_YIELD 64u
 
+/* A thread that is no CPU has a number which no table holds. */
+#define HOST_CPU_NONE (~0u)
+
 extern _Thread_local unsigned host_cpu_self;
 extern _Thread_local unsigned host_relax_turns;
 extern unsigned host_cpus;
@@ -36,6 +39,11 @@ static inline unsigned port_cpu_node(unsigned cpu)
 {
 	(void)cpu;
 	return 0;
+}
+
+static inline unsigned port_node_distance(unsigned a, unsigned b)
+{
+	return a != b;
 }
 
 /* Tells the processor that this is a spinning loop. */

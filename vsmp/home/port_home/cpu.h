@@ -9,6 +9,7 @@ unsigned vsmp_cpu(void);
 unsigned vsmp_cpu_count(void);
 unsigned vsmp_node_count(void);
 unsigned vsmp_cpu_node(unsigned cpu);
+unsigned vsmp_node_distance(unsigned a, unsigned b);
 void spinning_relax(void);
 
 PORT_HOME_INLINE unsigned port_cpu(void)
@@ -29,6 +30,11 @@ PORT_HOME_INLINE unsigned port_node_count(void)
 PORT_HOME_INLINE unsigned port_cpu_node(unsigned cpu)
 {
 	return vsmp_cpu_node(cpu);
+}
+
+PORT_HOME_INLINE unsigned port_node_distance(unsigned a, unsigned b)
+{
+	return vsmp_node_distance(a, b);
 }
 
 PORT_HOME_INLINE void port_cpu_relax(void)
