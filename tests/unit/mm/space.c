@@ -20,7 +20,7 @@
 static void assert_same(struct sf_space *space, const struct model_pfn_space *model)
 {
 	for (uintptr_t i = 0; i < MODEL_WINDOW_PAGES; i++)
-		assert_int_equal(sf_space_pte(space, BASE + i * PAGE), model_pte(model, BASE + i * PAGE));
+		assert_int_equal(system_pte(space, BASE + i * PAGE), model_pte(model, BASE + i * PAGE));
 }
 
 struct pair {
@@ -50,18 +50,18 @@ static void random_step(struct pair *pair, struct random *random)
 	case 0 ... 2:
 		if (pages > PFNS - pfn)
 			pages = PFNS - pfn;
-		assert_int_equal(sf_space_map_pfn(space, address, pages * PAGE, pfn, flag),
+		assert_int_equal(system_map_pfn(space, address, pages * PAGE, pfn, flag),
 				 model_map_pfn(model, address, pages * PAGE, pfn, flag));
 		break;
 	case 3:
-		assert_int_equal(sf_space_unmap(space, address, pages * PAGE),
+		assert_int_equal(sf_unmap(space, address, pages * PAGE),
 				 model_unmap(model, address, pages * PAGE));
 		break;
 	case 4:
 		if (pfn + frames > PFNS)
 			frames = PFNS - pfn;
 		assert_int_equal(
-		    memtype_reserve(sf_system_memtypes(pair->system), pfn * PAGE, (pfn + frames) * PAGE, type,
+		    memtype_reserve(system_memtypes(pair->system), pfn * PAGE, (pfn + frames) * PAGE, type,
 				    &granted),
 		    model_memtype_reserve(&pair->memtype, pfn * PAGE, (pfn + frames) * PAGE, type, &wanted));
 		break;
@@ -73,7 +73,7 @@ static void random_step(struct pair *pair, struct random *random)
 			frames = pair->memtype.reservation[i].end - pfn;
 		}
 		assert_int_equal(
-		    memtype_free(sf_system_memtypes(pair->system), pfn * PAGE, (pfn + frames) * PAGE),
+		    memtype_free(system_memtypes(pair->system), pfn * PAGE, (pfn + frames) * PAGE),
 		    model_memtype_free(&pair->memtype, pfn * PAGE, (pfn + frames) * PAGE));
 		break;
 	case 6: {
@@ -92,9 +92,11 @@ static void random_step(struct pair *pair, struct random *random)
 		};
 		size_t i = random_below(random, ARRAY_SIZE(bad));
 
-		assert_int_equal(sf_space_map_pfn(space, bad[i].address, bad[i].length, OWN, true), -EINVAL);
+		assert_int_equal(system_map_pfn(space, bad[i].address, bad[i].length, OWN, true), -EINVAL);
 		assert_int_equal(model_map_pfn(model, bad[i].address, bad[i].length, OWN, true), -EINVAL);
-		assert_int_equal(sf_space_unmap(space, bad[i].address, bad[i].length), -EINVAL);
+		/* munmap rounds a length up. */
+		if (bad[i].length != PAGE - 1)
+			assert_int_equal(sf_unmap(space, bad[i].address, bad[i].length), -EINVAL);
 		break;
 	}
 	default:
@@ -103,7 +105,7 @@ static void random_step(struct pair *pair, struct random *random)
 			uintptr_t at = address + i * PAGE + random_below(random, PAGE);
 			bool write = random_below(random, 3) == 0;
 
-			assert_int_equal(sf_space_touch(space, at, write), model_touch(model, at, write));
+			assert_int_equal(touch(space, at, write), model_touch(model, at, write));
 		}
 	}
 }
@@ -120,7 +122,7 @@ static void every_policy_agrees_with_the_model(void **state)
 		pair.system = system_open(all_memtype_policies[i], OWN, RAM - OWN);
 		model_memtype_init(&pair.memtype, RAM, PFNS);
 		for (int s = 0; s < 2; s++) {
-			pair.space[s] = sf_space_create(pair.system);
+			pair.space[s] = space_open(pair.system);
 			assert_non_null(pair.space[s]);
 			model_pfn_space_init(&pair.model[s], &pair.memtype, BASE, OWN);
 		}
@@ -135,11 +137,11 @@ static void every_policy_agrees_with_the_model(void **state)
 		}
 		/* One space with all that it has, and the other after it was emptied. */
 		sf_space_destroy(pair.space[0]);
-		assert_int_equal(sf_space_unmap(pair.space[1], BASE, MODEL_WINDOW_PAGES * PAGE), 0);
+		assert_int_equal(sf_unmap(pair.space[1], BASE, MODEL_WINDOW_PAGES * PAGE), 0);
 		assert_system_good(pair.system);
 		sf_space_destroy(pair.space[1]);
 		assert_system_good(pair.system);
-		sf_system_destroy(pair.system);
+		system_destroy(pair.system);
 	}
 }
 
@@ -152,49 +154,48 @@ static void every_policy_agrees_with_the_model(void **state)
 static void an_unmap_cuts_mappings(void **state)
 {
 	struct sf_system *system = system_open(POLICY_MEMTYPE_CMPXCHG, 64, 64);
-	struct sf_space *space = sf_space_create(system);
+	struct sf_space *space = space_open(system);
 	static const char before[] = "x..xx..x  x..x", after[] = "x............x";
 
 	(void)state;
-	assert_int_equal(sf_space_map_pfn(space, LARGE, 8 * PAGE, 64, true), 0);
-	assert_int_equal(sf_space_map_pfn(space, LARGE + 10 * PAGE, 4 * PAGE, 80, false), 0);
+	assert_int_equal(system_map_pfn(space, LARGE, 8 * PAGE, 64, true), 0);
+	assert_int_equal(system_map_pfn(space, LARGE + 10 * PAGE, 4 * PAGE, 80, false), 0);
 	for (unsigned i = 0; before[i]; i++)
 		if (before[i] == 'x')
-			assert_int_equal(sf_space_touch(space, LARGE + i * PAGE, false), 0);
-	assert_int_equal(sf_space_unmap(space, LARGE + 3 * PAGE, 10 * PAGE), 0);
+			assert_int_equal(touch(space, LARGE + i * PAGE, false), 0);
+	assert_int_equal(sf_unmap(space, LARGE + 3 * PAGE, 10 * PAGE), 0);
 	assert_system_good(system);
 	for (unsigned i = 0; after[i]; i++) {
-		assert_int_equal(sf_space_pte(space, LARGE + i * PAGE) != 0, after[i] == 'x');
-		assert_int_equal(sf_space_touch(space, LARGE + i * PAGE, false),
-				 i < 3 || i == 13 ? 0 : -EFAULT);
+		assert_int_equal(system_pte(space, LARGE + i * PAGE) != 0, after[i] == 'x');
+		assert_int_equal(touch(space, LARGE + i * PAGE, false), i < 3 || i == 13 ? 0 : -EFAULT);
 	}
 	/* The piece at the end still begins with its own frame. */
-	assert_int_equal(pte_pfn(sf_space_pte(space, LARGE + 13 * PAGE)), 83);
-	assert_int_equal(pte_pfn(sf_space_pte(space, LARGE + 2 * PAGE)), 66);
-	assert_int_equal(sf_space_map_pfn(space, LARGE + 2 * PAGE, PAGE, 64, true), -EEXIST);
-	assert_int_equal(sf_space_map_pfn(space, LARGE + 3 * PAGE, 10 * PAGE, 64, true), 0);
+	assert_int_equal(pte_pfn(system_pte(space, LARGE + 13 * PAGE)), 83);
+	assert_int_equal(pte_pfn(system_pte(space, LARGE + 2 * PAGE)), 66);
+	assert_int_equal(system_map_pfn(space, LARGE + 2 * PAGE, PAGE, 64, true), -EEXIST);
+	assert_int_equal(system_map_pfn(space, LARGE + 3 * PAGE, 10 * PAGE, 64, true), 0);
 	assert_system_good(system);
 	sf_space_destroy(space);
-	sf_system_destroy(system);
+	system_destroy(system);
 }
 
 static void touches_outside_are_refused(void **state)
 {
 	struct sf_system *system = system_open(POLICY_MEMTYPE_SPIN, 64, 64);
-	struct sf_space *space = sf_space_create(system);
+	struct sf_space *space = space_open(system);
 
 	(void)state;
-	assert_int_equal(sf_space_map_pfn(space, LARGE, 2 * PAGE, 64, false), 0);
-	assert_int_equal(sf_space_touch(space, LARGE - 1, false), -EFAULT);
-	assert_int_equal(sf_space_touch(space, LARGE + 2 * PAGE, false), -EFAULT);
-	assert_int_equal(sf_space_touch(space, (uintptr_t)1 << 47, false), -EFAULT);
-	assert_int_equal(sf_space_touch(space, UINTPTR_MAX, true), -EFAULT);
-	assert_int_equal(sf_space_touch(space, LARGE, true), -EACCES);
-	assert_int_equal(sf_space_pte(space, LARGE), 0);
-	assert_int_equal(sf_space_touch(space, LARGE, false), 0);
-	assert_int_equal(sf_space_touch(space, LARGE, true), -EACCES);
+	assert_int_equal(system_map_pfn(space, LARGE, 2 * PAGE, 64, false), 0);
+	assert_int_equal(touch(space, LARGE - 1, false), -EFAULT);
+	assert_int_equal(touch(space, LARGE + 2 * PAGE, false), -EFAULT);
+	assert_int_equal(touch(space, (uintptr_t)1 << 47, false), -EFAULT);
+	assert_int_equal(touch(space, UINTPTR_MAX, true), -EFAULT);
+	assert_int_equal(touch(space, LARGE, true), -EACCES);
+	assert_int_equal(system_pte(space, LARGE), 0);
+	assert_int_equal(touch(space, LARGE, false), 0);
+	assert_int_equal(touch(space, LARGE, true), -EACCES);
 	sf_space_destroy(space);
-	sf_system_destroy(system);
+	system_destroy(system);
 }
 
 /* The frames that a mapping may name: exported RAM, or what is not RAM, not both. */
@@ -214,18 +215,18 @@ static void frames_are_checked(void **state)
 	    {UINT64_MAX, 2, -EINVAL},
 	};
 	struct sf_system *system = system_open(POLICY_MEMTYPE_CMPXCHG, 64, 64);
-	struct sf_space *space = sf_space_create(system);
+	struct sf_space *space = space_open(system);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
-		assert_int_equal(sf_space_map_pfn(space, LARGE, ranges[i].pages * PAGE, ranges[i].pfn, true),
+		assert_int_equal(system_map_pfn(space, LARGE, ranges[i].pages * PAGE, ranges[i].pfn, true),
 				 ranges[i].error);
-		assert_int_equal(sf_space_touch(space, LARGE + PAGE, true), ranges[i].error ? -EFAULT : 0);
+		assert_int_equal(touch(space, LARGE + PAGE, true), ranges[i].error ? -EFAULT : 0);
 		assert_system_good(system);
-		assert_int_equal(sf_space_unmap(space, LARGE, 64 * PAGE), 0);
+		assert_int_equal(sf_unmap(space, LARGE, 64 * PAGE), 0);
 	}
 	sf_space_destroy(space);
-	sf_system_destroy(system);
+	system_destroy(system);
 }
 
 static void impossible_systems_are_refused(void **state)
@@ -234,18 +235,19 @@ static void impossible_systems_are_refused(void **state)
 		uint64_t own, exported;
 		int memtype;
 	} bad[] = {
-	    {0, 10, 0}, {1, FRAMES_MAX, 0}, {FRAMES_MAX + 1, 0, 0}, {UINT64_MAX, 2, 0}, {10, 10, 99},
+	    {0, 10, 0},         {1, 10, 0},   {2, FRAMES_MAX, 0}, {FRAMES_MAX + 1, 0, 0},
+	    {UINT64_MAX, 2, 0}, {10, 10, 99},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct sf_config config = {.policy.memtype = (enum policy_memtype)bad[i].memtype,
-					   .own_frames = bad[i].own,
-					   .exported_frames = bad[i].exported};
+		struct system_config config = {.policy.memtype = (enum policy_memtype)bad[i].memtype,
+					       .own_frames = bad[i].own,
+					       .exported_frames = bad[i].exported};
 		struct sf_system *system = NULL;
 		struct message why = {""};
 
-		assert_int_equal(sf_system_create(&config, &system, &why), -EINVAL);
+		assert_int_equal(system_create(&config, &system, &why), -EINVAL);
 		assert_null(system);
 		assert_true(why.text[0]);
 	}
@@ -261,9 +263,9 @@ static void touch_from_inside(void *argument)
 	if (host_open(1))
 		return;
 	system = system_open(POLICY_MEMTYPE_CMPXCHG, 64, 64);
-	space = sf_space_create(system);
+	space = space_open(system);
 	system_enter(system);
-	sf_space_touch(space, LARGE, false);
+	touch(space, LARGE, false);
 }
 
 static void a_fault_inside_the_system_is_caught(void **state)

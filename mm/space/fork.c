@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fork: a second space with the same mappings. Private pages stay where they are and are write protected in
+ * both; what is shared is found by the child's faults in its object.
+ */
+#include <errno.h>
+
+#include "mm/space/internal.h"
+#include "mm/table/range.h"
+#include "port/memory.h"
+
+/* Makes the child's VMAs, in order. Returns how many were made: all, or fewer without memory. */
+static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
+{
+	uint64_t count = 0;
+
+	for (struct vma *vma = vma_tree_next(&parent->tree, 0); vma;
+	     vma = vma_tree_next(&parent->tree, vma->end)) {
+		struct vma_shape shape = vma_shape(vma);
+		bool inherits = shape.anon != NULL;
+
+		/* Locks are not inherited. */
+		shape.flags &= ~(uint32_t)VM_LOCKED;
+		shape.anon = NULL;
+		made[count] = vma_create(parent->parts.vma_cache, &shape, parent->parts.lookup->users_idle);
+		if (!made[count])
+			break;
+		if (inherits)
+			vma_inherit_anon(made[count]);
+		count++;
+	}
+	return count;
+}
+
+/* Maps the pages of private memory in the child too. Memory that never had one has at most zero pages. */
+static int copy_pages(struct sf_space *child, struct sf_space *parent)
+{
+	struct gather gather;
+	int error = 0;
+
+	gather_begin(&gather, &parent->table);
+	for (struct vma *vma = vma_tree_next(&parent->tree, 0); vma && !error;
+	     vma = vma_tree_next(&parent->tree, vma->end))
+		if (atomic_load_explicit(&vma->anon, memory_order_relaxed))
+			error =
+			    table_copy(&child->table, &parent->table, vma->start, vma->end, true, &gather);
+	gather_end(&gather);
+	return error;
+}
+
+static int copy_vmas(struct sf_space *child, const struct sf_space *parent)
+{
+	size_t bytes = parent->map_count * sizeof(struct vma *);
+	uint64_t count;
+	struct vma_change change;
+	struct vma **made;
+	int error = -ENOMEM;
+
+	if (!bytes)
+		return 0;
+	made = port_memory_alloc(bytes, PORT_NODE_FIRST_TOUCH, "struct vma *");
+	if (!made)
+		return error;
+	count = make_vmas(parent, made);
+	if (count == parent->map_count)
+		error = vma_tree_prepare(&child->tree, &change, 0, SPACE_END, made, count);
+	if (error) {
+		while (count)
+			vma_free(made[--count]);
+	} else {
+		vma_tree_commit(&change);
+		child->map_count = parent->map_count;
+		child->total_pages = child->peak_pages = parent->total_pages;
+	}
+	port_memory_free(made, bytes);
+	return error;
+}
+
+struct sf_space *space_fork(struct sf_space *parent)
+{
+	struct sf_space *child = space_create(&parent->parts);
+	int error;
+
+	if (!child)
+		return NULL;
+	down_write(&parent->lock);
+	child->limit_pages = parent->limit_pages;
+	child->limit_locked = parent->limit_locked;
+	child->limit_maps = parent->limit_maps;
+	error = copy_vmas(child, parent);
+	if (!error)
+		error = copy_pages(child, parent);
+	up_write(&parent->lock);
+	if (error) {
+		space_destroy(child);
+		child = NULL;
+	}
+	return child;
+}

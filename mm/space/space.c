@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spaces come and go.
+ */
+#include "mm/space/space.h"
+
+#include "mm/space/vma_cache.h"
+#include "mm/table/range.h"
+#include "port/memory.h"
+
+struct sf_space *space_create(const struct space_parts *parts)
+{
+	struct sf_space *space = port_memory_alloc(sizeof(*space), PORT_NODE_FIRST_TOUCH, "struct sf_space");
+
+	if (!space)
+		return NULL;
+	space->parts = *parts;
+	if (percpu_alloc(&space->cpu, sizeof(struct space_cpu), "struct space_cpu"))
+		goto no_cpu;
+	if (table_init(&space->table, parts->frames, parts->policy->page_table_lock))
+		goto no_table;
+	vma_tree_init(&space->tree, parts->node_cache);
+	rwsem_init(&space->lock, parts->lookup->lock, LOCK_RANK_SPACE, parts->lock_nodes);
+	space->limit_pages = UINT64_MAX;
+	space->limit_locked = SPACE_LOCKED_MAX;
+	space->limit_maps = SPACE_MAP_COUNT_MAX;
+	return space;
+no_table:
+	percpu_free(&space->cpu);
+no_cpu:
+	port_memory_free(space, sizeof(*space));
+	return NULL;
+}
+
+void space_destroy(struct sf_space *space)
+{
+	struct vma *vma, *all = NULL;
+	struct gather gather;
+
+	gather_begin(&gather, &space->table);
+	table_zap(&space->table, 0, TABLE_ADDRESS_END, &gather);
+	gather_end(&gather);
+	for (vma = vma_tree_next(&space->tree, 0); vma; vma = vma_tree_next(&space->tree, vma->end)) {
+		vma->next = all;
+		all = vma;
+	}
+	vma_tree_destroy(&space->tree);
+	while ((vma = all)) {
+		all = vma->next;
+		vma_free(vma);
+	}
+	table_destroy(&space->table);
+	percpu_free(&space->cpu);
+	port_memory_free(space, sizeof(*space));
+}
