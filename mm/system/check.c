@@ -1,77 +1,168 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must hold of a whole system while no entry point runs.
+ * What must hold of a whole system while no entry point runs. Each space counts what it maps; then the counts
+ * must be those that the pages, objects and identities have themselves.
  */
 #include <errno.h>
 #include <inttypes.h>
 
+#include "mm/object/shared_anon.h"
+#include "mm/space/anon_vma.h"
 #include "mm/system/internal.h"
-#include "sync/rcu.h"
+#include "port/memory.h"
 
-/* A last-level entry must be what its mapping's fault handler would insert now. */
-static int check_entry(void *argument, uintptr_t address, uint64_t pte, struct message *why)
+/* Calls `visit` for every VMA of every space. */
+static int for_each_vma(struct check *check, int (*visit)(struct check *, struct vma *))
 {
-	const struct sf_space *space = argument;
-	struct pfn_mapping *mapping = mapping_set_find(rcu_dereference_locked(&space->mappings), address);
-	uint64_t pfn = pte_pfn(pte), wanted;
-
-	if (!mapping)
-		return message_set(why, -EINVAL,
-				   "address %#" PRIxPTR ": the entry %#" PRIx64 " lies in no mapping",
-				   address, pte);
-	if (mapping->fault == pfn_mapping_fault && pfn != pfn_mapping_pfn(mapping, address))
-		return message_set(why, -EINVAL,
-				   "address %#" PRIxPTR ": maps frame %" PRIu64 " instead of %" PRIu64,
-				   address, pfn, pfn_mapping_pfn(mapping, address));
-	wanted =
-	    pte_make_pfn(pfn, mapping->writable, memtype_lookup(mapping->memtypes, pfn << PORT_PAGE_SHIFT));
-	if (mapping->writable)
-		wanted |= pte & PTE_DIRTY;
-	if (pte != wanted)
-		return message_set(why, -EINVAL,
-				   "address %#" PRIxPTR ": the entry is %#" PRIx64 " instead of %#" PRIx64,
-				   address, pte, wanted);
-	return 0;
-}
-
-static int check_mappings(struct sf_space *space, struct message *why)
-{
-	struct mapping_set *set = rcu_dereference_locked(&space->mappings);
-	uintptr_t last = 0;
-
-	for (size_t i = 0; i < mapping_set_count(set); i++) {
-		struct pfn_mapping *mapping = set->mapping[i];
-
-		if (mapping->start < last || !range_valid(mapping->start, mapping->end - mapping->start))
-			return message_set(why, -EINVAL,
-					   "mapping [%#" PRIxPTR ", %#" PRIxPTR
-					   "): overlaps the one before, or is none",
-					   mapping->start, mapping->end);
-		if (atomic_load(&mapping->removed))
-			return message_set(why, -EINVAL,
-					   "mapping [%#" PRIxPTR ", %#" PRIxPTR ") is there and removed",
-					   mapping->start, mapping->end);
-		last = mapping->end;
-	}
-	return 0;
-}
-
-int sf_system_check(struct sf_system *system, struct message *why)
-{
-	uint64_t frames_used = 0, mappings = 0;
 	int error = 0;
 
-	/* Frames of tables that wait for a grace period would be neither free nor used. */
-	port_rcu_barrier();
-	for (struct sf_space *space = system->spaces; space && !error; space = space->next_space) {
-		mappings += mapping_set_count(rcu_dereference_locked(&space->mappings));
-		error = check_mappings(space, why);
-		if (!error)
-			error = table_check(&space->table, check_entry, space, &frames_used, why);
+	for (struct sf_space *space = check->system->spaces; space; space = space->next_space)
+		for (struct vma *vma = vma_tree_next(&space->tree, 0); vma && !error;
+		     vma = vma_tree_next(&space->tree, vma->end))
+			error = visit(check, vma);
+	return error;
+}
+
+static int forget(struct check *check, struct vma *vma)
+{
+	struct anon_vma *anon = atomic_load(&vma->anon);
+
+	(void)check;
+	if (vma->object)
+		vma->object->checked = 0;
+	if (anon)
+		anon->checked = 0;
+	return 0;
+}
+
+static void hold(void *argument, struct page *page)
+{
+	struct check *check = argument;
+	uint64_t pfn = page_to_pfn(check->system->frames, page);
+
+	check->pages += !check->mapped[pfn];
+	check->mapped[pfn] |= CHECK_HELD;
+}
+
+static int count_references(struct check *check, struct vma *vma)
+{
+	struct anon_vma *anon = atomic_load(&vma->anon);
+
+	if (anon)
+		anon->checked++;
+	if (vma->object && vma->object->checked++ == 0 && object_is_shared_anon(vma->object))
+		shared_anon_for_each(vma->object, hold, check);
+	return 0;
+}
+
+static int compare_references(struct check *check, struct vma *vma)
+{
+	struct anon_vma *anon = atomic_load(&vma->anon);
+
+	if (anon && anon->checked != refcount_read(&anon->references))
+		return message_set(check->why, -EINVAL,
+				   "VMA [%#" PRIxPTR ", %#" PRIxPTR "): its anon_vma counts %" PRIu32
+				   " VMAs and has %" PRIu32,
+				   vma->start, vma->end, refcount_read(&anon->references), anon->checked);
+	if (vma->object && vma->object->checked != refcount_read(&vma->object->references))
+		return message_set(check->why, -EINVAL,
+				   "VMA [%#" PRIxPTR ", %#" PRIxPTR "): its object counts %" PRIu32
+				   " references and has %" PRIu64,
+				   vma->start, vma->end, refcount_read(&vma->object->references),
+				   vma->object->checked);
+	return 0;
+}
+
+int check_references(struct check *check)
+{
+	for_each_vma(check, forget);
+	for_each_vma(check, count_references);
+	return for_each_vma(check, compare_references);
+}
+
+/* Checks a page that is mapped, held by an object or pinned. */
+static int check_page(struct check *check, uint64_t pfn)
+{
+	const struct frames *frames = check->system->frames;
+	const struct page *page = pfn_to_page(frames, pfn);
+	uint32_t mapped = check->mapped[pfn] & ~CHECK_HELD, held = check->mapped[pfn] & CHECK_HELD ? 1 : 0;
+	bool anonymous = page_has_flag(page, PG_anonymous);
+
+	if (page_mapcount(page) != mapped)
+		return message_set(check->why, -EINVAL,
+				   "frame %" PRIu64 ": counts %" PRIu32 " mappings and has %" PRIu32, pfn,
+				   page_mapcount(page), mapped);
+	if (page_refcount(page) < mapped + held)
+		return message_set(check->why, -EINVAL,
+				   "frame %" PRIu64 ": counts %" PRIu32 " references, fewer than %" PRIu32
+				   " mappings and %" PRIu32 " objects",
+				   pfn, page_refcount(page), mapped, held);
+	if (anonymous && held)
+		return message_set(check->why, -EINVAL,
+				   "frame %" PRIu64 ": is anonymous memory, and an object's", pfn);
+	check->pinned += page_refcount(page) - mapped - held;
+	check->anonymous += anonymous;
+	return 0;
+}
+
+/* Pages that nothing but a pin keeps are found only by looking at all frames. */
+int check_pages(struct check *check)
+{
+	struct frames *frames = check->system->frames;
+	bool pins = frames_counted(frames, FRAMES_PINNED) != 0;
+	int error = 0;
+
+	for (uint64_t pfn = ZERO_PFN + 1; pfn < frames->own && !error; pfn++) {
+		const struct page *page;
+
+		if (!check->mapped[pfn]) {
+			if (!pins)
+				continue;
+			page = pfn_to_page(frames, pfn);
+			if (!page_refcount(page) || page_has_flag(page, PG_table))
+				continue;
+			check->pages++;
+		}
+		error = check_page(check, pfn);
 	}
+	if (error)
+		return error;
+	if (check->pinned != frames_counted(frames, FRAMES_PINNED))
+		return message_set(check->why, -EINVAL, "%" PRIu64 " pins are counted and %" PRIu64 " there",
+				   frames_counted(frames, FRAMES_PINNED), check->pinned);
+	if (check->anonymous != frames_counted(frames, FRAMES_ANONYMOUS))
+		return message_set(check->why, -EINVAL,
+				   "%" PRIu64 " frames of anonymous memory are counted and %" PRIu64 " there",
+				   frames_counted(frames, FRAMES_ANONYMOUS), check->anonymous);
+	if (check->tables != frames_counted(frames, FRAMES_TABLE))
+		return message_set(check->why, -EINVAL,
+				   "%" PRIu64 " frames of page tables are counted and %" PRIu64 " there",
+				   frames_counted(frames, FRAMES_TABLE), check->tables);
+	return 0;
+}
+
+int system_check(struct sf_system *system, struct message *why)
+{
+	struct check check = {.system = system, .why = why};
+	size_t bytes = system->frames->own * sizeof(*check.mapped);
+	int error = 0;
+
+	/* What waits for a grace period would be neither free nor used. */
+	port_rcu_barrier();
+	check.mapped = port_memory_alloc(bytes, PORT_NODE_FIRST_TOUCH, "uint32_t");
+	if (!check.mapped)
+		return message_set(why, -ENOMEM, "no memory for a check of %" PRIu64 " frames",
+				   system->frames->own);
+	for (struct sf_space *space = system->spaces; space && !error; space = space->next_space)
+		error = check_space(&check, space);
 	if (!error)
-		error = frames_check(system->frames, frames_used, why);
+		error = check_references(&check);
 	if (!error)
-		error = memtypes_check(system->memtypes, mappings, why);
+		error = check_pages(&check);
+	if (!error)
+		error = frames_check(system->frames, check.tables + check.pages, why);
+	if (!error)
+		error = memtypes_check(system->memtypes, check.pfn_vmas, why);
+	port_memory_free(check.mapped, bytes);
 	return error;
 }

@@ -6,54 +6,46 @@
 #define MM_SYSTEM_INTERNAL_H
 
 #include "base/compiler.h"
+#include "mm/fault/fault.h"
 #include "mm/page/frames.h"
-#include "mm/system/mapping_set.h"
+#include "mm/space/space.h"
 #include "mm/system/system.h"
-#include "mm/table/table.h"
 #include "port/cpu.h"
 #include "port/panic.h"
 #include "port/rcu.h"
 #include "sync/lock_nodes.h"
 #include "sync/percpu.h"
-#include "sync/rwsem.h"
 #include "sync/spinlock.h"
 
-#define CPU_MASK_WORDS (PORT_CPUS_MAX / 64)
-
-/* One CPU's own. */
+/* One CPU's own. The counts are written by that CPU alone, relaxed; read by anyone. */
 struct system_cpu {
 	CACHE_LINE_ALIGNED bool inside; /* of an entry point */
+	_Atomic uint64_t copies_on_write, reuses, zero_page_maps;
+	struct tlb *active_tlbs; /* of this CPU, that hold translations: mm/system/access_tlb.c */
 };
 
+/*
+ * What was found in the TLBs of the CPU is used no more: nobody who flushes needs to wait for it while it is
+ * in a call that may itself wait.
+ */
+void tlbs_idle(struct system_cpu *cpu);
+
 struct sf_system {
-	/* Read only after sf_system_create(). */
+	/* Read only after system_create(). */
 	CACHE_LINE_ALIGNED struct policy policy;
 	bool structure_only;
 	struct frames *frames;
 	struct memtypes *memtypes;
 	struct lock_nodes lock_nodes;
 	struct percpu cpu; /* of struct system_cpu */
+	struct space_parts parts;
 
 	CACHE_LINE_ALIGNED struct spinlock space_list_lock;
-	struct sf_space *spaces; /* linked by next_space; protected by space_list_lock */
-};
-
-struct sf_space {
-	/* Read only after sf_space_create(), and read by every fault. */
-	CACHE_LINE_ALIGNED struct sf_system *system;
-	struct table table;
-	/* RCU; written under the lock below. */
-	struct mapping_set *_Atomic mappings;
-
-	/* Which CPUs have touched the space, so may hold translations. Bits are only ever set. Atomic. */
-	CACHE_LINE_ALIGNED _Atomic uint64_t touched_by[CPU_MASK_WORDS];
-
-	/* Held by whoever changes the mappings, from the first look to the last cleared entry. */
-	struct rwsem lock;
-
-	/* Protected by space_list_lock. */
-	struct sf_space *next_space;
-	struct sf_space **link;
+	/* By space_list_lock. */
+	struct sf_space *spaces; /* linked by next_space */
+	/* Of spaces that are gone. */
+	uint64_t past_faults;
+	uint64_t past_flushes;
 };
 
 /*
@@ -66,6 +58,8 @@ static inline void system_enter(struct sf_system *system)
 
 	invariant(!cpu->inside);
 	cpu->inside = true;
+	if (unlikely(cpu->active_tlbs))
+		tlbs_idle(cpu);
 }
 
 static inline void system_exit(struct sf_system *system)
@@ -75,11 +69,60 @@ static inline void system_exit(struct sf_system *system)
 	cpu->inside = false;
 }
 
-/* Checks a range of addresses. */
-static inline bool range_valid(uintptr_t address, size_t length)
+/* The same for entry points that may do the work that waits for grace periods: all but the fault path. */
+static inline struct sf_system *system_enter_call(struct sf_space *space)
 {
-	return length && (address | length) % PORT_PAGE_SIZE == 0 && length <= TABLE_ADDRESS_END &&
-	       address <= TABLE_ADDRESS_END - length;
+	struct sf_system *system = space->parts.system;
+
+	system_enter(system);
+	port_rcu_poll();
+	return system;
 }
+
+static inline void system_add(_Atomic uint64_t *count, bool one)
+{
+	if (one)
+		atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+}
+
+/* Counts what a fault did. Part of the fault path. */
+static inline void system_count_fault(struct sf_system *system, unsigned events)
+{
+	struct system_cpu *cpu = percpu_this(&system->cpu);
+
+	system_add(&cpu->copies_on_write, events & FAULT_COPY);
+	system_add(&cpu->reuses, events & FAULT_REUSE);
+	system_add(&cpu->zero_page_maps, events & FAULT_ZERO_PAGE);
+}
+
+/* What populate() does about what it cannot have. */
+enum populate_kind {
+	POPULATE_MAP,    /* mmap, mremap: goes on with the next VMA, and returns 0 */
+	POPULATE_LOCKED, /* mprotect: as that, and skips VMAs that are not locked */
+	POPULATE_LOCK,   /* mlock: returns -EFAULT or -ENOMEM */
+};
+
+/* Faults the pages of [start, end) in, as each VMA is: written to if it is private and writable. */
+int populate(struct sf_space *space, uintptr_t start, uintptr_t end, enum populate_kind kind);
+
+/* MADV_POPULATE_READ and MADV_POPULATE_WRITE of a checked range: 0, -ENOMEM, -EINVAL or -EFAULT. */
+int populate_advised(struct sf_space *space, uintptr_t start, uintptr_t end, bool write);
+
+/* Which frames a check has met, and how often. */
+struct check {
+	struct sf_system *system;
+	struct message *why;
+	uint32_t *mapped; /* [own frames]: PTEs that map it, and CHECK_HELD */
+	uint64_t tables, pages, anonymous, pinned, pfn_vmas;
+};
+
+/* An object has the page. */
+#define CHECK_HELD (UINT32_C(1) << 31)
+
+/* Checks one space's VMAs and page table; the objects that it maps; and the counts of what all spaces map. */
+int check_space(struct check *check, struct sf_space *space);
+int check_references(struct check *check);
+int check_pages(struct check *check);
 
 #endif

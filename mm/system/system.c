@@ -7,11 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "mm/space/vma_cache.h"
+#include "mm/space/vma_node_cache.h"
 #include "mm/system/internal.h"
 #include "port/memory.h"
 
 static void free_parts(struct sf_system *system)
 {
+	vma_cache_destroy(system->parts.vma_cache);
+	vma_node_cache_destroy(system->parts.node_cache);
 	memtypes_destroy(system->memtypes);
 	frames_destroy(system->frames);
 	percpu_free(&system->cpu);
@@ -19,60 +23,89 @@ static void free_parts(struct sf_system *system)
 	port_memory_free(system, sizeof(*system));
 }
 
-int sf_system_create(const struct sf_config *config, struct sf_system **result, struct message *why)
+static int make_parts(struct sf_system *system, const struct system_config *config)
 {
 	const struct frames_config frames = {
 	    .own_frames = config->own_frames,
 	    .exported_frames = config->exported_frames,
 	    .structure_only = config->structure_only,
+	    .cache = config->policy.frame_cache,
 	};
-	struct sf_system *system;
-	int error = policy_check(&config->policy, why);
+	struct space_parts *parts = &system->parts;
 
-	if (error)
-		return error;
-	if (config->own_frames < 1 || config->own_frames > FRAMES_MAX ||
+	if (lock_nodes_open(&system->lock_nodes) ||
+	    percpu_alloc(&system->cpu, sizeof(struct system_cpu), "struct system_cpu"))
+		return -ENOMEM;
+	system->frames = frames_create(&frames);
+	if (!system->frames)
+		return -ENOMEM;
+	system->memtypes = memtypes_create(system->frames, config->policy.memtype);
+	parts->vma_cache = vma_cache_create();
+	parts->node_cache = vma_node_cache_create();
+	if (!system->memtypes || !parts->vma_cache || !parts->node_cache)
+		return -ENOMEM;
+	parts->system = system;
+	parts->frames = system->frames;
+	parts->memtypes = system->memtypes;
+	parts->policy = &system->policy;
+	parts->lookup = vma_lookup_choices[config->policy.vma_lookup];
+	parts->lock_nodes = &system->lock_nodes;
+	parts->map_base = config->map_base ? (uintptr_t)config->map_base : SPACE_MAP_BASE;
+	parts->map_min = config->map_min ? (uintptr_t)config->map_min : SPACE_MAP_MIN;
+	return 0;
+}
+
+static int check_config(const struct system_config *config, struct message *why)
+{
+	if (config->own_frames < 2 || config->own_frames > FRAMES_MAX ||
 	    config->exported_frames > FRAMES_MAX - config->own_frames)
 		return message_set(why, -EINVAL,
 				   "a system of %" PRIu64 " own and %" PRIu64
-				   " exported frames: there must be an own one, and at most %" PRIu64
+				   " exported frames: there must be two own ones, and at most %" PRIu64
 				   " of both",
 				   config->own_frames, config->exported_frames, FRAMES_MAX);
-
-	system = port_memory_alloc(sizeof(*system), PORT_NODE_FIRST_TOUCH, "struct sf_system");
-	if (!system)
-		goto no_memory;
-	system->policy = config->policy;
-	system->structure_only = config->structure_only;
-	spin_lock_init(&system->space_list_lock, LOCK_RANK_SPACE_LIST);
-	if (lock_nodes_open(&system->lock_nodes) ||
-	    percpu_alloc(&system->cpu, sizeof(struct system_cpu), "struct system_cpu"))
-		goto no_parts;
-	system->frames = frames_create(&frames);
-	if (!system->frames)
-		goto no_parts;
-	system->memtypes = memtypes_create(system->frames, config->policy.memtype);
-	if (!system->memtypes)
-		goto no_parts;
-	*result = system;
-	return 0;
-no_parts:
-	free_parts(system);
-no_memory:
-	return message_set(why, -ENOMEM,
-			   "no memory for the tables of a system of %" PRIu64 " own and %" PRIu64
-			   " exported frames",
-			   config->own_frames, config->exported_frames);
+	if ((config->map_base | config->map_min) % PORT_PAGE_SIZE || config->map_base > SPACE_END ||
+	    config->map_min > SPACE_END)
+		return message_set(why, -EINVAL,
+				   "mappings from %#" PRIx64 " down to %#" PRIx64
+				   ": both must be whole pages, at most %#" PRIxPTR,
+				   config->map_base, config->map_min, SPACE_END);
+	return policy_check(&config->policy, why);
 }
 
-void sf_system_destroy(struct sf_system *system)
+int system_create(const struct system_config *config, struct sf_system **result, struct message *why)
+{
+	struct sf_system *system;
+	int error = check_config(config, why);
+
+	if (error)
+		return error;
+	system = port_memory_alloc(sizeof(*system), PORT_NODE_FIRST_TOUCH, "struct sf_system");
+	if (system) {
+		system->policy = config->policy;
+		system->structure_only = config->structure_only;
+		spin_lock_init(&system->space_list_lock, LOCK_RANK_SPACE_LIST);
+		error = make_parts(system, config);
+		if (error)
+			free_parts(system);
+	}
+	if (!system || error)
+		return message_set(why, -ENOMEM,
+				   "no memory for the tables of a system of %" PRIu64 " own and %" PRIu64
+				   " exported frames",
+				   config->own_frames, config->exported_frames);
+	*result = system;
+	return 0;
+}
+
+void system_destroy(struct sf_system *system)
 {
 	invariant(!system->spaces);
 	port_rcu_barrier();
 	free_parts(system);
 }
 
-struct memtypes *sf_system_memtypes(struct sf_system *system)
+struct memtypes *system_memtypes(struct sf_system *system)
 {
 	return system->memtypes;
 }

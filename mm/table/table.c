@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walking and growing.
+ * Making, walking, growing and touching.
  */
 #include "mm/table/table.h"
 
 #include <errno.h>
 
+#include "mm/table/pte_lock.h"
 #include "mm/table/table_page.h"
-#include "port/mmu.h"
 #include "port/panic.h"
 
-int table_init(struct table *table, struct frames *frames)
+static const struct pte_lock_ops *const lock_ops[] = {
+    [POLICY_PAGE_TABLE_LOCK_PTE_BIT] = &pte_lock_bit_ops,
+    [POLICY_PAGE_TABLE_LOCK_SPLIT] = &pte_lock_split_ops,
+    [POLICY_PAGE_TABLE_LOCK_MM] = &pte_lock_mm_ops,
+};
+
+int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy)
 {
 	table->frames = frames;
-	table->root = table_page_create(frames);
-	return table->root ? 0 : -ENOMEM;
+	table->lock_ops = lock_ops[policy];
+	spin_lock_init(&table->lock, LOCK_RANK_PAGE_TABLE);
+	translations_init(&table->translations);
+	if (percpu_alloc(&table->counts, sizeof(struct table_counts), "struct table_counts"))
+		return -ENOMEM;
+	table->root = table_page_create(table);
+	if (!table->root) {
+		percpu_free(&table->counts);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 static void destroy_level(struct table *table, struct page *page, int level)
@@ -28,34 +43,47 @@ static void destroy_level(struct table *table, struct page *page, int level)
 		if (entry)
 			destroy_level(table, pfn_to_page(table->frames, pte_pfn(entry)), level - 1);
 	}
-	table_page_free(page);
+	table_page_free(table, page);
 }
 
 void table_destroy(struct table *table)
 {
 	destroy_level(table, table->root, TABLE_LEVELS);
+	percpu_free(&table->counts);
+}
+
+uint64_t table_counted(const struct table *table, enum table_counter counter)
+{
+	int64_t sum = 0;
+
+	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
+		struct table_counts *counts = percpu_of(&table->counts, cpu);
+
+		sum += atomic_load_explicit(&counts->count[counter], memory_order_relaxed);
+	}
+	/* CPUs are looked at one after the other: one may have taken away what another is yet to add. */
+	return sum > 0 ? (uint64_t)sum : 0;
 }
 
 /* Fills an empty upper entry with a new table. Returns the table that is there now, NULL without a frame. */
 static struct page *grow(struct table *table, _Atomic uint64_t *entry)
 {
-	struct page *page = table_page_create(table->frames);
+	struct page *page = table_page_create(table);
 	uint64_t found = 0;
 
 	if (!page)
 		return NULL;
-	/* Release: the empty table becomes visible with the entry. Acquire: see table.h, table_clear(). */
+	/* Release: the empty table becomes visible with the entry. Sequentially consistent for the argument
+	 * in docs/LOCKING.md, "A fault and an unmap". */
 	if (atomic_compare_exchange_strong_explicit(entry, &found,
 						    pte_make_table(page_to_pfn(table->frames, page)),
-						    memory_order_acq_rel, memory_order_acquire))
+						    memory_order_seq_cst, memory_order_acquire))
 		return page;
-	table_page_free(page);
+	table_page_free(table, page);
 	return pfn_to_page(table->frames, pte_pfn(found));
 }
 
-/* Returns the last-level table of `address`; if there is none, makes it when `make` is set, or returns NULL.
- */
-static struct page *walk(struct table *table, uintptr_t address, bool make)
+struct page *table_walk(struct table *table, uintptr_t address, bool make)
 {
 	struct page *page = table->root;
 
@@ -71,59 +99,116 @@ static struct page *walk(struct table *table, uintptr_t address, bool make)
 	return page;
 }
 
-bool table_touch(struct table *table, uintptr_t address, bool write, uint64_t *pte)
+/* Moves *address on to the next entry of the table in `page` that is not empty, to its end or to `end`. */
+static void skip_empty(struct table *table, struct page *page, int level, uintptr_t *address, uintptr_t end)
 {
-	const uint64_t allow = PTE_PRESENT | (write ? PTE_WRITE : 0);
-	const uint64_t set = PTE_ACCESSED | (write ? PTE_DIRTY : 0);
-	struct page *page = walk(table, address, false);
+	const struct table_page *entries = table_of(table, page);
+	const uintptr_t bytes = table_entry_bytes(level);
+
+	do
+		*address += bytes - *address % bytes;
+	while (*address < end && table_index(*address, level) &&
+	       !atomic_load_explicit(&entries->entry[table_index(*address, level)], memory_order_relaxed));
+}
+
+struct page *table_next(struct table *table, uintptr_t *address, uintptr_t end)
+{
+	while (*address < end) {
+		struct page *page = table->root;
+		int level = TABLE_LEVELS;
+
+		while (level > 1) {
+			uint64_t value =
+			    atomic_load_explicit(&table_of(table, page)->entry[table_index(*address, level)],
+						 memory_order_acquire);
+
+			if (!value)
+				break;
+			page = pfn_to_page(table->frames, pte_pfn(value));
+			level--;
+		}
+		if (level == 1)
+			return page;
+		skip_empty(table, page, level, address, end);
+	}
+	return NULL;
+}
+
+bool table_touch(struct table *table, uintptr_t address, enum touch touch, uint64_t *pte)
+{
+	const uint64_t set = PTE_ACCESSED | (touch == TOUCH_WRITE ? PTE_DIRTY : 0);
+	struct page *page = table_walk(table, address, false);
 	_Atomic uint64_t *entry;
 
 	if (!page)
 		return false;
-	entry = &table_of(table, page)->entry[table_index(address, 1)];
+	entry = table_entry(table, page, address);
 	*pte = atomic_load_explicit(entry, memory_order_acquire);
 	do {
-		if ((*pte & allow) != allow)
+		if (!pte_allows(*pte, touch))
 			return false;
 		if ((*pte & set) == set)
-			return true;
+			break;
 	} while (!atomic_compare_exchange_weak_explicit(entry, pte, *pte | set, memory_order_acquire,
 							memory_order_acquire));
-	*pte |= set;
+	*pte = (*pte | set) & ~PTE_LOCKED;
 	return true;
 }
 
 uint64_t table_read(struct table *table, uintptr_t address)
 {
-	struct page *page = walk(table, address, false);
+	struct page *page = table_walk(table, address, false);
 
-	return page ? atomic_load_explicit(&table_of(table, page)->entry[table_index(address, 1)],
-					   memory_order_acquire)
-		    : 0;
+	if (!page)
+		return 0;
+	return atomic_load_explicit(table_entry(table, page, address), memory_order_acquire) & ~PTE_LOCKED;
+}
+
+static void ref_lock(struct table *table, struct page *page, uintptr_t address, struct pte_ref *ref)
+{
+	ref->table = table;
+	ref->page = page;
+	ref->entry = table_entry(table, page, address);
+	ref->address = address;
+	table->lock_ops->lock(ref);
 }
 
 int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref)
 {
-	struct page *page = walk(table, address, true);
+	struct page *page = table_walk(table, address, true);
 
 	if (!page)
 		return -ENOMEM;
-	table_page_lock(page);
-	ref->entry = &table_of(table, page)->entry[table_index(address, 1)];
-	ref->page = page;
-	ref->address = address;
+	ref_lock(table, page, address, ref);
 	return 0;
+}
+
+bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *ref)
+{
+	struct page *page = table_walk(table, address, false);
+
+	if (!page || !atomic_load_explicit(table_entry(table, page, address), memory_order_relaxed))
+		return false;
+	ref_lock(table, page, address, ref);
+	if (ref->value)
+		return true;
+	pte_unlock(ref);
+	return false;
 }
 
 void pte_unlock(struct pte_ref *ref)
 {
-	table_page_unlock(ref->page);
+	ref->table->lock_ops->clear_unlock(ref, 0);
 }
 
-void pte_install(struct table *table, struct pte_ref *ref, uint64_t pte)
+uint64_t pte_clear_unlock(struct pte_ref *ref, uint64_t bits)
 {
-	invariant((pte & PTE_PRESENT) && !atomic_load_explicit(ref->entry, memory_order_relaxed));
-	/* Release: whoever touches through the entry sees what was done to the frame before. */
-	atomic_store_explicit(ref->entry, pte, memory_order_release);
-	port_mmu_map((uintptr_t)table, ref->address, pte);
+	pte_changed(ref->table, ref->address, ref->value, ref->value & ~bits);
+	return ref->table->lock_ops->clear_unlock(ref, bits);
+}
+
+uint64_t pte_set_unlock(struct pte_ref *ref, uint64_t pte)
+{
+	pte_changed(ref->table, ref->address, ref->value, pte);
+	return ref->table->lock_ops->set_unlock(ref, pte);
 }

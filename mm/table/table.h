@@ -4,20 +4,18 @@
  *
  * Tables are reached from the root without a lock, inside an RCU read section. An entry of an upper level
  * goes from empty to a table by compare-and-swap (a loser gives its table back), and from a last-level table
- * to empty only in table_clear(). A last-level table's entries are changed under that table's lock; the
- * hardware alone, here table_touch(), sets accessed and dirty bits without it, by compare-and-swap.
+ * to empty only in table_zap(). A last-level entry is changed under its lock, which is what the policy
+ * `page_table_lock` makes it (mm/table/pte_lock.h); the hardware alone, here table_touch(), sets accessed and
+ * dirty bits without it, by compare-and-swap.
  *
  * Exclusion matrix, for one address:
  *
- *                  touch  pte_lock..unlock  table_clear
+ *                  touch  pte_lock..unlock  range functions
  *   touch           yes         yes             yes
  *   pte_lock        yes    no: the lock    no: the lock
- *   table_clear     yes    no: the lock    no: the callers' own lock
+ *   range           yes    no: the lock    as mm/table/range.h says
  *
- * After table_clear() has visited an address, every later pte_lock() of it, and its holder, sees all that the
- * clearing CPU did before: where there is a last-level table through its lock; where an upper entry is empty,
- * because table_clear() visits that entry by a read-modify-write with release order, and whoever fills it
- * later does so by one with acquire order, whose own release everyone below the new table has acquired.
+ * What orders a fault against the one who takes its mapping away: docs/LOCKING.md, "A fault and an unmap".
  */
 #ifndef MM_TABLE_TABLE_H
 #define MM_TABLE_TABLE_H
@@ -27,7 +25,11 @@
 
 #include "base/message.h"
 #include "mm/page/frames.h"
+#include "mm/policy/policy.h"
 #include "mm/table/pte.h"
+#include "mm/table/translations.h"
+#include "sync/percpu.h"
+#include "sync/spinlock.h"
 
 #define TABLE_ENTRIES 512u
 #define TABLE_LEVELS  4 /* the root is of level 4, a last-level table of level 1 */
@@ -35,36 +37,66 @@
 /* One past the last user address. */
 #define TABLE_ADDRESS_END ((uintptr_t)1 << 47)
 
+/* How much a last-level table maps, in bytes. */
+#define TABLE_BYTES ((uintptr_t)PORT_PAGE_SIZE * TABLE_ENTRIES)
+
+struct pte_lock_ops;
+
 /* The contents of a page table's frame. */
 struct table_page {
 	_Atomic uint64_t entry[TABLE_ENTRIES];
 };
 
+enum table_counter {
+	TABLE_RESIDENT, /* last-level entries that map counted pages */
+	TABLE_TABLES,   /* frames of the table itself */
+	TABLE_FLUSHES,  /* table_flush() since the table was made */
+	TABLE_COUNTERS
+};
+
+/* How much each counter changed on one CPU. Written by that CPU alone, relaxed; read by anyone. */
+struct table_counts {
+	CACHE_LINE_ALIGNED _Atomic int64_t count[TABLE_COUNTERS];
+};
+
 struct table {
-	/* Both read only after table_init(). The table's address names its space to port/mmu.h. */
-	struct frames *frames;
+	/* All read only after table_init(). The table's address names its space to port/mmu.h. */
+	CACHE_LINE_ALIGNED struct frames *frames;
 	struct page *root;
+	const struct pte_lock_ops *lock_ops;
+	struct percpu counts; /* of struct table_counts */
+
+	/* The one lock of all entries, of the policy `mm`. */
+	CACHE_LINE_ALIGNED struct spinlock lock;
+
+	struct translations translations;
 };
 
 /* A last-level entry whose lock the caller holds. */
 struct pte_ref {
+	struct table *table;
+	struct page *page; /* the last-level table */
 	_Atomic uint64_t *entry;
-	struct page *page;
 	uintptr_t address;
+	uint64_t value; /* what it was when it was locked; bits that the hardware sets may have come since */
 };
 
-/* Makes an empty table. Returns 0, or -ENOMEM when there is no frame for the root. */
-int table_init(struct table *table, struct frames *frames);
+/* Makes an empty table. Returns 0, or -ENOMEM when there is no memory, or no frame for the root. */
+int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy);
 
-/* Gives all frames of the table back. Nobody uses it, and no last-level entry is present. */
+/*
+ * Gives all frames of the table back, at once. Nobody uses it, and no last-level entry is there; a grace
+ * period has passed since the last fault.
+ */
 void table_destroy(struct table *table);
 
 /*
  * Does what the hardware does on a touch of `address` (below TABLE_ADDRESS_END): if the entry allows it, sets
  * the accessed bit, on a write also the dirty bit, writes the entry to *pte and returns true. False is a
- * fault. Inside an RCU read section.
+ * fault. Inside an RCU read section; what is done with the frame must lie in the same access section
+ * (port/mmu.h) or under a lock that keeps the entry.
  */
-bool table_touch(struct table *table, uintptr_t address, bool write, uint64_t *pte);
+bool table_touch(struct table *table, uintptr_t address, enum touch touch, uint64_t *pte);
 
 /* Returns the last-level entry of `address`, 0 if there is no table for it. Inside an RCU read section. */
 uint64_t table_read(struct table *table, uintptr_t address);
@@ -72,22 +104,31 @@ uint64_t table_read(struct table *table, uintptr_t address);
 /*
  * Finds the last-level entry of `address` (whole pages, below TABLE_ADDRESS_END), making tables that are
  * missing, and locks it. Returns 0, or -ENOMEM when a table cannot have a frame: tables made on the way stay.
- * Inside an RCU read section; takes a lock of rank PAGE_TABLE. Part of the fault path.
+ * Inside an RCU read section. Takes a lock of rank PAGE_TABLE or PTE. Part of the fault path.
+ *
+ * With `pte_bit` the taking is a sequentially consistent read-modify-write of the entry.
  */
 int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref);
+
+/* The same for an entry that must be there and not be empty; returns false, with nothing locked, if not. */
+bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *ref);
+
 void pte_unlock(struct pte_ref *ref);
 
-/* Sets the entry, which is empty, to `pte`, which is present. */
-void pte_install(struct table *table, struct pte_ref *ref, uint64_t pte);
+/*
+ * Clears `bits` of the entry and unlocks it, in one step; bits that the hardware has set in the meantime stay
+ * unless they are among those. Returns what the entry was just before.
+ */
+uint64_t pte_clear_unlock(struct pte_ref *ref, uint64_t bits);
 
 /*
- * Empties every entry of [start, end) (whole pages) and gives last-level tables that lie in it back, after a
- * grace period. One call at a time for one table; the caller may hold sleeping locks, and is in no RCU read
- * section. Translations that CPUs hold are the caller's to flush.
+ * Sets the entry to `pte` and unlocks it, in one step as others see it: who touches through the entry sees
+ * what was done to the frame before. Returns what the entry was, with the bits that the hardware has set in
+ * the meantime. Counting pages is the caller's.
  */
-void table_clear(struct table *table, uintptr_t start, uintptr_t end);
+uint64_t pte_set_unlock(struct pte_ref *ref, uint64_t pte);
 
-/* Called for each present last-level entry; a negative return ends the walk. */
+/* Called for each last-level entry that is not empty; a negative return ends the walk. */
 typedef int table_visit(void *argument, uintptr_t address, uint64_t pte, struct message *why);
 
 /*
@@ -97,10 +138,30 @@ typedef int table_visit(void *argument, uintptr_t address, uint64_t pte, struct 
 int table_check(struct table *table, table_visit *visit, void *argument, uint64_t *frames_used,
 		struct message *why);
 
+/* Adds `change` to a counter of the calling CPU. Part of the fault path. */
+static inline void table_count(struct table *table, enum table_counter counter, int64_t change)
+{
+	struct table_counts *counts = percpu_this(&table->counts);
+	int64_t old = atomic_load_explicit(&counts->count[counter], memory_order_relaxed);
+
+	atomic_store_explicit(&counts->count[counter], old + change, memory_order_relaxed);
+}
+
+/* Returns the sum of a counter over all CPUs; while they run, of a moment that each has passed. */
+uint64_t table_counted(const struct table *table, enum table_counter counter);
+
 /* The entries of the table in `page`. */
 static inline struct table_page *table_of(const struct table *table, const struct page *page)
 {
 	return page_address(table->frames, page);
+}
+
+/* Where the last-level table of `address` ends, but at most `end`. */
+static inline uintptr_t table_run_end(uintptr_t address, uintptr_t end)
+{
+	uintptr_t border = address - address % TABLE_BYTES + TABLE_BYTES;
+
+	return border < end ? border : end;
 }
 
 /* How much one entry of `level` maps, in bytes. */

@@ -11,9 +11,22 @@ struct walk {
 	struct table *table;
 	table_visit *visit;
 	void *argument;
-	uint64_t frames_used;
+	uint64_t tables, resident;
 	struct message *why;
 };
+
+/* An entry that is not empty maps something, one way, and is locked by nobody. */
+static int check_entry(struct walk *walk, uintptr_t address, uint64_t entry)
+{
+	const uint64_t maps = entry & (PTE_PRESENT | PTE_PROTNONE);
+
+	if ((maps != PTE_PRESENT && maps != PTE_PROTNONE) || (entry & PTE_LOCKED) ||
+	    address >= TABLE_ADDRESS_END)
+		return message_set(walk->why, -EINVAL, "address %#" PRIxPTR ": has the entry %#" PRIx64,
+				   address, entry);
+	walk->resident += !(entry & PTE_SPECIAL);
+	return walk->visit(walk->argument, address, entry, walk->why);
+}
 
 static int check_level(struct walk *walk, uint64_t pfn, int level, uintptr_t address)
 {
@@ -21,25 +34,21 @@ static int check_level(struct walk *walk, uint64_t pfn, int level, uintptr_t add
 	struct page *page = pfn_to_page(frames, pfn);
 	int error = 0;
 
-	if (pfn >= frames->own || !page_has_flag(page, PG_table) || atomic_load(&page->refcount) != 1 ||
+	if (pfn >= frames->own || !page_has_flag(page, PG_table) || page_refcount(page) != 1 ||
 	    page->table.frames != frames)
 		return message_set(walk->why, -EINVAL,
 				   "address %#" PRIxPTR ": frame %" PRIu64
 				   " stands for a page table of level %d and is none",
 				   address, pfn, level);
-	walk->frames_used++;
+	walk->tables++;
 	for (unsigned i = 0; i < TABLE_ENTRIES && !error; i++, address += table_entry_bytes(level)) {
 		uint64_t entry = atomic_load(&table_of(walk->table, page)->entry[i]);
 
 		if (!entry)
 			continue;
-		if (!(entry & PTE_PRESENT) || address >= TABLE_ADDRESS_END)
-			error = message_set(walk->why, -EINVAL,
-					    "address %#" PRIxPTR ": level %d has the entry %#" PRIx64,
-					    address, level, entry);
-		else if (level == 1)
-			error = walk->visit(walk->argument, address, entry, walk->why);
-		else if (entry != pte_make_table(pte_pfn(entry)))
+		if (level == 1)
+			error = check_entry(walk, address, entry);
+		else if (entry != pte_make_table(pte_pfn(entry)) || address >= TABLE_ADDRESS_END)
 			error = message_set(walk->why, -EINVAL,
 					    "address %#" PRIxPTR ": level %d has the entry %#" PRIx64
 					    ", which points to no table",
@@ -56,6 +65,12 @@ int table_check(struct table *table, table_visit *visit, void *argument, uint64_
 	struct walk walk = {.table = table, .visit = visit, .argument = argument, .why = why};
 	int error = check_level(&walk, page_to_pfn(table->frames, table->root), TABLE_LEVELS, 0);
 
-	*frames_used += walk.frames_used;
+	*frames_used += walk.tables;
+	if (!error && walk.tables != table_counted(table, TABLE_TABLES))
+		error = message_set(why, -EINVAL, "a page table has %" PRIu64 " tables and counts %" PRIu64,
+				    walk.tables, table_counted(table, TABLE_TABLES));
+	if (!error && walk.resident != table_counted(table, TABLE_RESIDENT))
+		error = message_set(why, -EINVAL, "a page table maps %" PRIu64 " pages and counts %" PRIu64,
+				    walk.resident, table_counted(table, TABLE_RESIDENT));
 	return error;
 }

@@ -4,31 +4,46 @@
 #include "port/page.h"
 #include "port/rcu.h"
 
-struct page *table_page_create(struct frames *frames)
+struct page *table_page_create(struct table *table)
 {
-	struct page *page = frame_alloc(frames);
+	struct page *page = frame_alloc(table->frames);
 
 	if (!page)
 		return NULL;
-	port_page_clear(page_address(frames, page), 0);
+	port_page_clear(page_address(table->frames, page), 0);
 	spin_lock_init(&page->table.lock, LOCK_RANK_PAGE_TABLE);
-	page->table.frames = frames;
+	page->table.frames = table->frames;
 	page_set_flag(page, PG_table);
+	frames_count(table->frames, FRAMES_TABLE, 1);
+	table_count(table, TABLE_TABLES, 1);
 	return page;
 }
 
-void table_page_free(struct page *page)
+static void give_back(struct page *page)
 {
-	page_clear_flag(page, PG_table);
-	frame_free(page->table.frames, page);
+	struct frames *frames = page->table.frames;
+
+	frames_count(frames, FRAMES_TABLE, -1);
+	frame_free(frames, page);
+}
+
+void table_page_free(struct table *table, struct page *page)
+{
+	table_count(table, TABLE_TABLES, -1);
+	give_back(page);
 }
 
 static void free_after_grace_period(struct port_rcu_head *head)
 {
-	table_page_free(container_of(head, struct page, table.rcu));
+	struct page *page = container_of(head, struct page, table.rcu);
+
+	frames_retired(page->table.frames, -(int64_t)PORT_PAGE_SIZE);
+	give_back(page);
 }
 
-void table_page_retire(struct page *page)
+void table_page_retire(struct table *table, struct page *page)
 {
+	table_count(table, TABLE_TABLES, -1);
+	frames_retired(table->frames, PORT_PAGE_SIZE);
 	port_rcu_call(&page->table.rcu, free_after_grace_period);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of mm/table/: the life of a table's frame, and which lock protects a last-level entry.
+ * Inside of mm/table/: the life of a table's frame, and ways through the levels. All walks stand in an RCU
+ * read section or under a lock of the space that keeps tables from being unhooked.
  */
 #ifndef MM_TABLE_TABLE_PAGE_H
 #define MM_TABLE_TABLE_PAGE_H
@@ -8,24 +9,26 @@
 #include "mm/table/table.h"
 
 /* Returns the frame of a new, empty table, or NULL. */
-struct page *table_page_create(struct frames *frames);
+struct page *table_page_create(struct table *table);
 
 /* Gives it back: at once, when nobody else has ever seen it or can any more; or after a grace period. */
-void table_page_free(struct page *page);
-void table_page_retire(struct page *page);
+void table_page_free(struct table *table, struct page *page);
+void table_page_retire(struct table *table, struct page *page);
+
+/* Returns the last-level table of `address`; if there is none, makes it when `make` is set, or returns NULL.
+ */
+struct page *table_walk(struct table *table, uintptr_t address, bool make);
 
 /*
- * The lock of the last-level entries in `page`: each table has its own, in its struct page. Nothing else in
- * mm/ knows that.
+ * Finds the first last-level table at or after *address and below `end`, and moves *address up to where it
+ * begins, if it begins later. Returns NULL when there is none. Skips what an empty upper entry stands for in
+ * one step.
  */
-static inline void table_page_lock(struct page *page)
-{
-	spin_lock(&page->table.lock);
-}
+struct page *table_next(struct table *table, uintptr_t *address, uintptr_t end);
 
-static inline void table_page_unlock(struct page *page)
+static inline _Atomic uint64_t *table_entry(struct table *table, struct page *page, uintptr_t address)
 {
-	spin_unlock(&page->table.lock);
+	return &table_of(table, page)->entry[table_index(address, 1)];
 }
 
 #endif

@@ -34,7 +34,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	(void)signal;
 	(void)context;
 	/* A fault of the test itself, or one that the memory system did not settle, ends the program. */
-	if (offset >= PAGES * PAGE || sf_space_touch(space, part_of(cpu) + offset, offset / PAGE % 2) ||
+	if (offset >= PAGES * PAGE || touch(space, part_of(cpu) + offset, offset / PAGE % 2) ||
 	    mprotect(window[cpu] + offset / PAGE * PAGE, PAGE, PROT_READ | PROT_WRITE))
 		abort();
 	atomic_fetch_add(&faults, 1);
@@ -58,9 +58,9 @@ static void be_a_program(unsigned cpu, void *argument)
 		if (round)
 			break;
 		/* What a system call would be: user code is not running, so no fault comes in between. */
-		assert_int_equal(sf_space_unmap(space, part_of(cpu), PAGES / 2 * PAGE), 0);
+		assert_int_equal(sf_unmap(space, part_of(cpu), PAGES / 2 * PAGE), 0);
 		assert_int_equal(
-		    sf_space_map_pfn(space, part_of(cpu), PAGES / 2 * PAGE, OWN + cpu * PAGES, true), 0);
+		    system_map_pfn(space, part_of(cpu), PAGES / 2 * PAGE, OWN + cpu * PAGES, true), 0);
 		assert_int_equal(mprotect(window[cpu], PAGES / 2 * PAGE, PROT_NONE), 0);
 	}
 	assert_int_equal(sum, 0);
@@ -79,13 +79,13 @@ static void faults_enter_from_a_signal_handler(void **state)
 
 	(void)state;
 	atomic_store(&faults, 0);
-	space = sf_space_create(system);
+	space = space_open(system);
 	assert_non_null(space);
 	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 		window[cpu] =
 		    mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		assert_ptr_not_equal(window[cpu], MAP_FAILED);
-		assert_int_equal(sf_space_map_pfn(space, part_of(cpu), PAGES * PAGE, OWN + cpu * PAGES, true),
+		assert_int_equal(system_map_pfn(space, part_of(cpu), PAGES * PAGE, OWN + cpu * PAGES, true),
 				 0);
 	}
 	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
@@ -95,11 +95,11 @@ static void faults_enter_from_a_signal_handler(void **state)
 	assert_system_good(system);
 	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 		for (unsigned page = 0; page < PAGES; page++)
-			assert_int_not_equal(sf_space_pte(space, part_of(cpu) + page * PAGE), 0);
+			assert_int_not_equal(system_pte(space, part_of(cpu) + page * PAGE), 0);
 		munmap(window[cpu], PAGES * PAGE);
 	}
 	sf_space_destroy(space);
-	sf_system_destroy(system);
+	system_destroy(system);
 }
 
 int main(void)

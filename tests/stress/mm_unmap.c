@@ -35,7 +35,7 @@ static void stage_open(struct stage *stage, uint64_t seed)
 {
 	memset(stage, 0, sizeof(*stage));
 	stage->system = system_open(POLICY_MEMTYPE_CMPXCHG, OWN, ROUNDS + PAGES);
-	stage->space = sf_space_create(stage->system);
+	stage->space = space_open(stage->system);
 	assert_non_null(stage->space);
 	stage->seed = seed;
 }
@@ -45,7 +45,7 @@ static void stage_close(struct stage *stage)
 	assert_system_good(stage->system);
 	sf_space_destroy(stage->space);
 	assert_system_good(stage->system);
-	sf_system_destroy(stage->system);
+	system_destroy(stage->system);
 }
 
 /* Touches until told to stop; every touch is either done or finds nothing mapped. */
@@ -56,7 +56,7 @@ static void touch_at_random(struct stage *stage, unsigned cpu, uintptr_t base, u
 	random_seed(&random, stage->seed + cpu);
 	while (!atomic_load_explicit(&stage->finished, memory_order_relaxed)) {
 		uintptr_t address = base + random_below(&random, pages) * PAGE;
-		int error = sf_space_touch(stage->space, address, random_below(&random, 2));
+		int error = touch(stage->space, address, random_below(&random, 2));
 
 		assert_true(error == 0 || error == -EFAULT);
 		atomic_fetch_add_explicit(error ? &stage->missed : &stage->touched, 1, memory_order_relaxed);
@@ -77,7 +77,7 @@ static void let_others_run(struct stage *stage)
 static void assert_no_entry(struct stage *stage, uintptr_t base, unsigned pages)
 {
 	for (unsigned i = 0; i < pages; i++)
-		assert_int_equal(sf_space_pte(stage->space, base + i * PAGE), 0);
+		assert_int_equal(system_pte(stage->space, base + i * PAGE), 0);
 }
 
 /*
@@ -95,20 +95,20 @@ static void map_and_unmap(unsigned cpu, void *argument)
 	for (uint64_t round = 0; round < ROUNDS; round++) {
 		uint64_t pfn = OWN + round;
 
-		assert_int_equal(sf_space_map_pfn(stage->space, BASE, PAGES * PAGE, pfn, true), 0);
+		assert_int_equal(system_map_pfn(stage->space, BASE, PAGES * PAGE, pfn, true), 0);
 		if (round % 2)
 			let_others_run(stage);
 		for (unsigned i = 0; i < PAGES; i++) {
-			uint64_t pte = sf_space_pte(stage->space, BASE + i * PAGE);
+			uint64_t pte = system_pte(stage->space, BASE + i * PAGE);
 
 			assert_true(!pte || pte_pfn(pte) == pfn + i);
 			if (i % 8 == 0)
-				assert_int_equal(sf_space_touch(stage->space, BASE + i * PAGE, true), 0);
+				assert_int_equal(touch(stage->space, BASE + i * PAGE, true), 0);
 		}
 		/* Twice what is mapped: the tables on both sides of the border are given back now and then.
 		 */
-		assert_int_equal(sf_space_unmap(stage->space, round % 3 ? BASE : 6 * LARGE,
-						round % 3 ? PAGES * PAGE : 2 * LARGE),
+		assert_int_equal(sf_unmap(stage->space, round % 3 ? BASE : 6 * LARGE,
+					  round % 3 ? PAGES * PAGE : 2 * LARGE),
 				 0);
 		for (int look = 0; look < 4; look++) {
 			assert_no_entry(stage, BASE, PAGES);
@@ -148,19 +148,19 @@ static void cut_holes(unsigned cpu, void *argument)
 		for (int round = 0; round < ROUNDS; round++) {
 			uint64_t page = random_below(&random, PAGES / 2) * 2;
 
-			assert_int_equal(sf_space_unmap(stage->space, BASE + page * PAGE, PAGE), 0);
+			assert_int_equal(sf_unmap(stage->space, BASE + page * PAGE, PAGE), 0);
 			if (round % 4 == 0)
 				let_others_run(stage);
 			assert_no_entry(stage, BASE + page * PAGE, 1);
 			assert_int_equal(
-			    sf_space_map_pfn(stage->space, BASE + page * PAGE, PAGE, OWN + page, true), 0);
+			    system_map_pfn(stage->space, BASE + page * PAGE, PAGE, OWN + page, true), 0);
 		}
 		atomic_store(&stage->finished, 1);
 		return;
 	}
 	while (!atomic_load_explicit(&stage->finished, memory_order_relaxed)) {
 		uint64_t page = random_below(&random, PAGES);
-		int error = sf_space_touch(stage->space, BASE + page * PAGE, true);
+		int error = touch(stage->space, BASE + page * PAGE, true);
 
 		if (page % 2)
 			assert_int_equal(error, 0);
@@ -177,7 +177,7 @@ static void neighbours_of_a_hole_stay(void **state)
 
 	(void)state;
 	stage_open(&stage, test_seed(4));
-	assert_int_equal(sf_space_map_pfn(stage.space, BASE, PAGES * PAGE, OWN, true), 0);
+	assert_int_equal(system_map_pfn(stage.space, BASE, PAGES * PAGE, OWN, true), 0);
 	assert_int_equal(host_run(cut_holes, &stage), 0);
 	stage_close(&stage);
 }
@@ -191,7 +191,7 @@ static void grow_at_once(unsigned cpu, void *argument)
 
 	(void)cpu;
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(sf_space_touch(stage->space, (i + 1) * LARGE, true), 0);
+		assert_int_equal(touch(stage->space, (i + 1) * LARGE, true), 0);
 }
 
 static void tables_grow_once(void **state)
@@ -202,7 +202,7 @@ static void tables_grow_once(void **state)
 	for (int round = 0; round < 20; round++) {
 		stage_open(&stage, 0);
 		for (unsigned i = 0; i < 100; i++)
-			assert_int_equal(sf_space_map_pfn(stage.space, (i + 1) * LARGE, PAGE, OWN, true), 0);
+			assert_int_equal(system_map_pfn(stage.space, (i + 1) * LARGE, PAGE, OWN, true), 0);
 		assert_int_equal(host_run(grow_at_once, &stage), 0);
 		/* The check counts the frames: root, two levels, a table for each touch. */
 		stage_close(&stage);
@@ -217,15 +217,14 @@ static void use_own_space(unsigned cpu, void *argument)
 
 	random_seed(&random, stage->seed + cpu);
 	for (int round = 0; round < 40; round++) {
-		struct sf_space *space = sf_space_create(stage->system);
+		struct sf_space *space = space_open(stage->system);
 
 		assert_non_null(space);
-		assert_int_equal(sf_space_map_pfn(space, BASE, PAGES * PAGE, OWN, true), 0);
+		assert_int_equal(system_map_pfn(space, BASE, PAGES * PAGE, OWN, true), 0);
 		for (int i = 0; i < 40; i++)
-			assert_int_equal(
-			    sf_space_touch(space, BASE + random_below(&random, PAGES) * PAGE, true), 0);
-		assert_int_equal(
-		    sf_space_unmap(space, BASE, random_below(&random, 2) ? PAGES / 2 * PAGE : LARGE), 0);
+			assert_int_equal(touch(space, BASE + random_below(&random, PAGES) * PAGE, true), 0);
+		assert_int_equal(sf_unmap(space, BASE, random_below(&random, 2) ? PAGES / 2 * PAGE : LARGE),
+				 0);
 		sf_space_destroy(space);
 	}
 }

@@ -27,14 +27,27 @@ static enum policy_memtype policy;
 static uint64_t seed;
 static _Atomic unsigned finished;
 
+/* Makes an empty space; NULL when that fails. */
+static struct sf_space *space_open(struct sf_system *system)
+{
+	struct sf_space *made;
+
+	return sf_space_create(system, &made) ? NULL : made;
+}
+
+static int touch(struct sf_space *touched, uint64_t address, bool write)
+{
+	return sf_touch(touched, address, write ? SF_WRITE : SF_READ, NULL);
+}
+
 static void set_up(void *argument)
 {
-	struct sf_config config = {
+	struct system_config config = {
 	    .policy.memtype = policy, .own_frames = OWN, .exported_frames = 4096, .structure_only = true};
 
 	(void)argument;
-	assert_int_equal(sf_system_create(&config, &memory_system, NULL), 0);
-	space = sf_space_create(memory_system);
+	assert_int_equal(system_create(&config, &memory_system, NULL), 0);
+	space = space_open(memory_system);
 	assert_non_null(space);
 	atomic_store(&finished, 0);
 }
@@ -44,12 +57,12 @@ static void tear_down(void *argument)
 	struct message why = {""};
 
 	(void)argument;
-	if (sf_system_check(memory_system, &why))
+	if (system_check(memory_system, &why))
 		fail_msg("%s", why.text);
 	sf_space_destroy(space);
-	if (sf_system_check(memory_system, &why))
+	if (system_check(memory_system, &why))
 		fail_msg("%s", why.text);
-	sf_system_destroy(memory_system);
+	system_destroy(memory_system);
 }
 
 static void run_seeds(void (*body)(unsigned cpu, void *argument))
@@ -68,7 +81,7 @@ static void run_seeds(void (*body)(unsigned cpu, void *argument))
 /* Half of the CPUs reserve and free; the others pin pages, and see one type of each as long as they do. */
 static void pin_and_reserve(unsigned cpu, void *argument)
 {
-	struct memtypes *memtypes = sf_system_memtypes(memory_system);
+	struct memtypes *memtypes = system_memtypes(memory_system);
 	struct random random;
 
 	(void)argument;
@@ -128,25 +141,25 @@ static void touch_and_unmap(unsigned cpu, void *argument)
 	random_seed(&random, seed * CPUS + cpu);
 	while (cpu && !atomic_load(&finished)) {
 		uintptr_t address = BASE + random_below(&random, PAGES) * PAGE;
-		int error = sf_space_touch(space, address, random_below(&random, 2));
+		int error = touch(space, address, random_below(&random, 2));
 
 		assert_true(error == 0 || error == -EFAULT);
 	}
 	for (unsigned round = 0; !cpu && round < 40; round++) {
 		uint64_t pfn = OWN + random_below(&random, 4096 - PAGES);
 
-		assert_int_equal(sf_space_map_pfn(space, BASE, PAGES * PAGE, pfn, true), 0);
+		assert_int_equal(system_map_pfn(space, BASE, PAGES * PAGE, pfn, true), 0);
 		for (unsigned i = 0; i < PAGES; i++) {
-			uint64_t pte = sf_space_pte(space, BASE + i * PAGE);
+			uint64_t pte = system_pte(space, BASE + i * PAGE);
 
 			assert_true(!pte || pte_pfn(pte) == pfn + i);
 		}
 		if (round % 2)
-			assert_int_equal(sf_space_unmap(space, BASE, PAGES * PAGE), 0);
+			assert_int_equal(sf_unmap(space, BASE, PAGES * PAGE), 0);
 		else
-			assert_int_equal(sf_space_unmap(space, 6 * LARGE, 2 * LARGE), 0);
+			assert_int_equal(sf_unmap(space, 6 * LARGE, 2 * LARGE), 0);
 		for (unsigned i = 0; i < 2 * PAGES; i++)
-			assert_int_equal(sf_space_pte(space, BASE + i % PAGES * PAGE), 0);
+			assert_int_equal(system_pte(space, BASE + i % PAGES * PAGE), 0);
 	}
 	if (!cpu)
 		atomic_store(&finished, 1);

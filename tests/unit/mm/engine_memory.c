@@ -12,20 +12,28 @@
 #define RAM_PAGES 100u
 #define BASE      ((uintptr_t)1 << 30)
 
+static struct engine_config config(const char *base, uint64_t memory_bytes, uint64_t exported_bytes)
+{
+	struct engine_config made = {.memory_bytes = memory_bytes, .exported_bytes = exported_bytes};
+
+	assert_int_equal(policy_base(&made.policy, base, NULL), 0);
+	return made;
+}
+
 static void operations_by_number(void **state)
 {
-	struct policy policy;
+	struct engine_config odd = config("base_2010", 0, PAGE + 1);
+	struct engine_config good = config("base_2010", 0, RAM_PAGES * PAGE);
 	struct message why = {""};
 	unsigned last = ENGINE_SPACES_MAX - 1;
 
 	(void)state;
-	assert_int_equal(policy_base(&policy, "base_2010", &why), 0);
 	assert_int_equal(engine_memory_space_create(0), -EINVAL);
 	assert_int_equal(engine_memory_check(&why), -EINVAL);
-	assert_int_equal(engine_memory_open(&policy, PAGE + 1, false, &why), -EINVAL);
+	assert_int_equal(engine_memory_open(&odd, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "4097"));
-	assert_int_equal(engine_memory_open(&policy, RAM_PAGES * PAGE, false, &why), 0);
-	assert_int_equal(engine_memory_open(&policy, RAM_PAGES * PAGE, false, &why), -EBUSY);
+	assert_int_equal(engine_memory_open(&good, &why), 0);
+	assert_int_equal(engine_memory_open(&good, &why), -EBUSY);
 
 	assert_int_equal(engine_memory_space_create(ENGINE_SPACES_MAX), -EINVAL);
 	assert_int_equal(engine_memory_space_create(last), 0);
@@ -51,20 +59,52 @@ static void operations_by_number(void **state)
 	assert_int_equal(engine_memory_touch(3, BASE, false), -EINVAL);
 }
 
+/* Each touch is one fault; a page that was given back faults again, and one that is unmapped cannot. */
+static void anonymous_memory(void **state)
+{
+	struct engine_config own = config("default", 4 * RAM_PAGES * PAGE, 0);
+	struct engine_statistics statistics;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_memory_open(&own, &why), 0);
+	assert_int_equal(engine_memory_space_create(1), 0);
+	assert_int_equal(engine_memory_map_anon(0, BASE, PAGE, false), -EINVAL);
+	assert_int_equal(engine_memory_map_anon(1, BASE, RAM_PAGES * PAGE, false), 0);
+	assert_int_equal(engine_memory_map_anon(1, BASE + PAGE, PAGE, false), -EEXIST);
+	assert_int_equal(engine_memory_map_anon(1, BASE + RAM_PAGES * PAGE, PAGE, true), 0);
+	for (unsigned i = 0; i <= RAM_PAGES; i++)
+		assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, i % 2), 0);
+	assert_int_equal(engine_memory_touch(1, BASE, false), 0);
+	engine_memory_statistics(&statistics);
+	assert_int_equal(statistics.faults, RAM_PAGES + 1);
+	assert_int_equal(statistics.counter, ENGINE_COUNTER_SYSTEM);
+	assert_int_equal(engine_memory_dontneed(0, BASE, PAGE), -EINVAL);
+	assert_int_equal(engine_memory_dontneed(1, BASE, 10 * PAGE), 0);
+	for (unsigned i = 0; i < RAM_PAGES; i++)
+		assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, false), 0);
+	engine_memory_statistics(&statistics);
+	assert_int_equal(statistics.faults, RAM_PAGES + 1 + 10);
+	assert_int_equal(engine_memory_unmap(1, BASE, RAM_PAGES * PAGE), 0);
+	assert_int_equal(engine_memory_touch(1, BASE, false), -EFAULT);
+	assert_int_equal(engine_memory_check(&why), 0);
+	engine_memory_close();
+}
+
 /* Every allocation of an opening fails once; then it opens as if nothing had been. */
 static void failing_to_open(void **state)
 {
-	struct policy policy;
+	struct engine_config structure = config("default", RAM_PAGES * PAGE, RAM_PAGES * PAGE);
 	unsigned failures = 0;
 
 	(void)state;
-	assert_int_equal(policy_base(&policy, "default", NULL), 0);
+	structure.structure_only = true;
 	for (;; failures++) {
 		struct message why = {""};
 		int error;
 
 		host_memory_fail_after(failures);
-		error = engine_memory_open(&policy, RAM_PAGES * PAGE, true, &why);
+		error = engine_memory_open(&structure, &why);
 		host_memory_fail_never();
 		if (!error)
 			break;
@@ -80,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    mm_test(operations_by_number),
+	    mm_test(anonymous_memory),
 	    mm_test(failing_to_open),
 	};
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,20 +59,38 @@ static inline int machine_close(void **state)
 
 static inline struct sf_system *system_open(enum policy_memtype memtype, uint64_t own, uint64_t exported)
 {
-	struct sf_config config = {.policy.memtype = memtype, .own_frames = own, .exported_frames = exported};
+	struct system_config config = {
+	    .policy.memtype = memtype, .own_frames = own, .exported_frames = exported};
 	struct sf_system *system = NULL;
 	struct message why = {""};
 
-	if (sf_system_create(&config, &system, &why))
+	if (system_create(&config, &system, &why))
 		fail_msg("%s", why.text);
 	return system;
+}
+
+/* Makes an empty space; NULL when that fails. */
+static inline struct sf_space *space_open(struct sf_system *system)
+{
+	struct sf_space *space;
+
+	return sf_space_create(system, &space) ? NULL : space;
+}
+
+/* Touches the byte at `address`. Returns as sf_touch(), but -EACCES for what the protection forbids. */
+static inline int touch(struct sf_space *space, uint64_t address, bool write)
+{
+	struct sf_signal signal = {0};
+	int error = sf_touch(space, address, write ? SF_WRITE : SF_READ, &signal);
+
+	return error == -EFAULT && signal.code == SEGV_ACCERR ? -EACCES : error;
 }
 
 static inline void assert_system_good(struct sf_system *system)
 {
 	struct message why = {""};
 
-	if (sf_system_check(system, &why))
+	if (system_check(system, &why))
 		fail_msg("%s", why.text);
 }
 

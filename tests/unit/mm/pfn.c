@@ -4,7 +4,9 @@
  */
 #include "tests/unit/mm/fixture.h"
 
+#include "mm/fault/insert_pfn.h"
 #include "mm/object/pfn.h"
+#include "mm/table/range.h"
 #include "port/rcu.h"
 
 #define OWN   64u
@@ -14,33 +16,47 @@ struct bench {
 	struct frames *frames;
 	struct memtypes *memtypes;
 	struct table table;
-	struct pfn_mapping *mapping;
+	struct vma vma;
 };
 
-static struct bench bench_open(uintptr_t start, uintptr_t end, uint64_t own)
+static void map(struct bench *bench, uintptr_t start, uintptr_t end, uint64_t pfn)
 {
-	struct bench bench;
+	bench->vma =
+	    (struct vma){.start = start, .end = end, .flags = VM_PFN | VM_SHARED | VM_READ | VM_WRITE};
+	bench->vma.object = pfn_object_create(bench->memtypes, pfn, (end - start) / PAGE);
+	assert_non_null(bench->vma.object);
+}
 
-	bench.frames = frames_create(&(struct frames_config){.own_frames = own, .exported_frames = 4096});
-	assert_non_null(bench.frames);
-	bench.memtypes = memtypes_create(bench.frames, POLICY_MEMTYPE_CMPXCHG);
-	assert_non_null(bench.memtypes);
-	assert_int_equal(table_init(&bench.table, bench.frames), 0);
-	bench.mapping = pfn_mapping_create(bench.memtypes, start, end, own, true, pfn_mapping_fault);
-	assert_non_null(bench.mapping);
-	return bench;
+static void bench_open(struct bench *bench, uintptr_t start, uintptr_t end, uint64_t own)
+{
+	bench->frames = frames_create(&(struct frames_config){.own_frames = own, .exported_frames = 4096});
+	assert_non_null(bench->frames);
+	bench->memtypes = memtypes_create(bench->frames, POLICY_MEMTYPE_CMPXCHG);
+	assert_non_null(bench->memtypes);
+	assert_int_equal(table_init(&bench->table, bench->frames, POLICY_PAGE_TABLE_LOCK_PTE_BIT), 0);
+	map(bench, start, end, own);
+}
+
+static void zap(struct bench *bench, uintptr_t start, uintptr_t end)
+{
+	struct gather gather;
+
+	gather_begin(&gather, &bench->table);
+	table_zap(&bench->table, start, end, &gather);
+	gather_end(&gather);
 }
 
 static void bench_close(struct bench *bench)
 {
 	struct message why = {""};
 
-	table_clear(&bench->table, 0, TABLE_ADDRESS_END);
+	zap(bench, 0, TABLE_ADDRESS_END);
+	port_rcu_barrier();
 	table_destroy(&bench->table);
+	object_put(bench->vma.object);
 	port_rcu_barrier();
 	if (frames_check(bench->frames, 0, &why))
 		fail_msg("%s", why.text);
-	pfn_mapping_destroy(bench->mapping);
 	memtypes_destroy(bench->memtypes);
 	frames_destroy(bench->frames);
 }
@@ -50,7 +66,7 @@ static int insert(struct bench *bench, uintptr_t address, uint64_t pfn)
 	int error;
 
 	port_rcu_read_lock();
-	error = insert_pfn(bench->mapping, &bench->table, address, pfn);
+	error = insert_pfn(&bench->vma, &bench->table, address, pfn);
 	port_rcu_read_unlock();
 	return error;
 }
@@ -68,9 +84,10 @@ static uint64_t read_pte(struct bench *bench, uintptr_t address)
 static void insert_checks_what_it_is_given(void **state)
 {
 	const uintptr_t start = 5 * LARGE - 2 * PAGE, end = 5 * LARGE + 2 * PAGE;
-	struct bench bench = bench_open(start, end, OWN);
+	struct bench bench;
 
 	(void)state;
+	bench_open(&bench, start, end, OWN);
 	assert_int_equal(insert(&bench, start - PAGE, OWN), -EFAULT);
 	assert_int_equal(insert(&bench, end, OWN), -EFAULT);
 	assert_int_equal(insert(&bench, start + 1, OWN), -EINVAL);
@@ -82,10 +99,9 @@ static void insert_checks_what_it_is_given(void **state)
 	assert_int_equal(pte_pfn(read_pte(&bench, start)), OWN + 3);
 	assert_int_equal(insert(&bench, start, OWN + 2), -EBUSY);
 	assert_int_equal(pte_pfn(read_pte(&bench, start)), OWN + 3);
-	assert_int_equal(pfn_mapping_fault(bench.mapping, &bench.table, start), 0);
 	assert_int_equal(insert(&bench, end - PAGE, OWN), 0);
 
-	atomic_store(&bench.mapping->removed, true);
+	atomic_store(&bench.vma.detached, true);
 	assert_int_equal(insert(&bench, start + PAGE, OWN), -EAGAIN);
 	assert_int_equal(read_pte(&bench, start + PAGE), 0);
 	bench_close(&bench);
@@ -102,17 +118,16 @@ static void the_type_reaches_the_pte(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		struct bench bench = bench_open(LARGE, LARGE + 4 * PAGE, OWN);
+		struct bench bench;
 		enum memtype granted;
 
-		pfn_mapping_destroy(bench.mapping);
+		bench_open(&bench, LARGE, LARGE + 4 * PAGE, OWN);
+		object_put(bench.vma.object);
 		if (types[i].type != MEMTYPE_DEFAULT)
 			assert_int_equal(memtype_reserve(bench.memtypes, OWN * PAGE, (OWN + 4) * PAGE,
 							 types[i].type, &granted),
 					 0);
-		bench.mapping =
-		    pfn_mapping_create(bench.memtypes, LARGE, LARGE + 4 * PAGE, OWN, true, pfn_mapping_fault);
-		assert_non_null(bench.mapping);
+		map(&bench, LARGE, LARGE + 4 * PAGE, OWN);
 		assert_int_equal(insert(&bench, LARGE, OWN), 0);
 		assert_int_equal(read_pte(&bench, LARGE) & PTE_MEMTYPE_MASK, types[i].bits);
 		if (types[i].bits)
@@ -150,19 +165,20 @@ static void assert_table(struct bench *bench, int entries, uint64_t frames)
  */
 static void whole_tables_are_given_back(void **state)
 {
-	struct bench bench = bench_open(LARGE, 4 * LARGE, OWN);
+	struct bench bench;
 
 	(void)state;
+	bench_open(&bench, LARGE, 4 * LARGE, OWN);
 	for (uintptr_t address = LARGE; address < 4 * LARGE; address += LARGE / 4)
 		assert_int_equal(insert(&bench, address, OWN), 0);
 	assert_table(&bench, 12, 3 + 3);
-	table_clear(&bench.table, LARGE, 3 * LARGE + LARGE / 2);
+	zap(&bench, LARGE, 3 * LARGE + LARGE / 2);
 	assert_table(&bench, 2, 3 + 1);
 	/* The other half: the table stays, empty, since the range does not cover it. */
-	table_clear(&bench.table, 3 * LARGE + LARGE / 2, 4 * LARGE);
+	zap(&bench, 3 * LARGE + LARGE / 2, 4 * LARGE);
 	assert_table(&bench, 0, 3 + 1);
 	/* What is not there is cleared too. */
-	table_clear(&bench.table, 0, TABLE_ADDRESS_END);
+	zap(&bench, 0, TABLE_ADDRESS_END);
 	assert_table(&bench, 0, 3);
 	bench_close(&bench);
 }
@@ -171,40 +187,45 @@ static void whole_tables_are_given_back(void **state)
 static void running_out_of_frames_unwinds(void **state)
 {
 	(void)state;
-	for (uint64_t own = 1; own <= 4; own++) {
-		struct bench bench = bench_open(LARGE, LARGE + PAGE, own);
+	/* One frame is the zero page. */
+	for (uint64_t own = 2; own <= 5; own++) {
+		struct bench bench;
 
-		assert_int_equal(insert(&bench, LARGE, own), own < 4 ? -ENOMEM : 0);
-		assert_table(&bench, own < 4 ? 0 : 1, own);
+		bench_open(&bench, LARGE, LARGE + PAGE, own);
+		assert_int_equal(insert(&bench, LARGE, own), own < 5 ? -ENOMEM : 0);
+		assert_table(&bench, own < 5 ? 0 : 1, own - 1);
 		bench_close(&bench);
 	}
 }
 
 static void touches_set_accessed_and_dirty(void **state)
 {
-	struct bench bench = bench_open(LARGE, LARGE + PAGE, OWN);
+	struct bench bench;
 	struct pte_ref ref;
 	uint64_t pte, expected = pte_make_pfn(OWN, true, MEMTYPE_WB);
 
 	(void)state;
-	assert_false(table_touch(&bench.table, LARGE, false, &pte));
+	bench_open(&bench, LARGE, LARGE + PAGE, OWN);
+	port_rcu_read_lock();
+	assert_false(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));
 	assert_int_equal(pte_lock(&bench.table, LARGE, &ref), 0);
-	assert_false(table_touch(&bench.table, LARGE, false, &pte));
-	pte_install(&bench.table, &ref, expected & ~PTE_ACCESSED);
-	pte_unlock(&ref);
-	assert_true(table_touch(&bench.table, LARGE + 17, false, &pte));
+	assert_false(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));
+	pte_set_unlock(&ref, expected & ~PTE_ACCESSED);
+	assert_true(table_touch(&bench.table, LARGE + 17, TOUCH_READ, &pte));
 	assert_int_equal(pte, expected);
 	assert_int_equal(read_pte(&bench, LARGE), expected);
-	assert_true(table_touch(&bench.table, LARGE, true, &pte));
+	assert_true(table_touch(&bench.table, LARGE, TOUCH_WRITE, &pte));
 	assert_int_equal(read_pte(&bench, LARGE), expected | PTE_DIRTY);
-	table_clear(&bench.table, LARGE, LARGE + PAGE);
+	port_rcu_read_unlock();
+	zap(&bench, LARGE, LARGE + PAGE);
+	port_rcu_read_lock();
 
 	assert_int_equal(pte_lock(&bench.table, LARGE, &ref), 0);
-	pte_install(&bench.table, &ref, pte_make_pfn(OWN, false, MEMTYPE_WB));
-	pte_unlock(&ref);
-	assert_false(table_touch(&bench.table, LARGE, true, &pte));
-	assert_true(table_touch(&bench.table, LARGE, false, &pte));
+	pte_set_unlock(&ref, pte_make_pfn(OWN, false, MEMTYPE_WB));
+	assert_false(table_touch(&bench.table, LARGE, TOUCH_WRITE, &pte));
+	assert_true(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));
 	assert_int_equal(read_pte(&bench, LARGE) & (PTE_DIRTY | PTE_WRITE), 0);
+	port_rcu_read_unlock();
 	bench_close(&bench);
 }
 

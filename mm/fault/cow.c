@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A write to a page of private anonymous memory that is mapped for reading: it is shared with a forked space,
+ * or was until a moment ago; or it is the zero page.
+ *
+ * A page that is copied must not change meanwhile. Its entries are write protected in every space; but a CPU
+ * of this space may still write through a translation from before a fork took that right away, until the fork
+ * has flushed it. While translations.write_protecting is odd that may be so; then the fault waits for the
+ * fork's end at the space's lock. The fork makes it odd before it changes an entry; the fault looks after it
+ * has seen the entry.
+ */
+#include <errno.h>
+
+#include "mm/fault/internal.h"
+#include "port/page.h"
+
+/* The zero page gives way to a page of zeroes. */
+static int replace_zero_page(struct fault *fault)
+{
+	struct page *page = alloc_zeroed_page(fault);
+	struct pte_ref ref;
+	int error;
+
+	if (!page)
+		return -ENOMEM;
+	error = fault_lock_pte(fault, &ref);
+	if (error) {
+		free_new_page(fault, page);
+		return fault_race(error);
+	}
+	install_anonymous_page(fault, &ref, page);
+	table_count(&fault->space->table, TABLE_RESIDENT, 1);
+	fault->flush = true;
+	fault->events |= FAULT_COPY;
+	return 0;
+}
+
+/*
+ * Lets the page be written if nobody else has it; else takes a reference on it, for the copying. Returns 1
+ * when it is to be copied, 0 when it is done, or as fault_lock_pte().
+ */
+static int reuse_or_get(struct fault *fault, struct page *page)
+{
+	struct pte_ref ref;
+	int error = fault_lock_pte(fault, &ref);
+
+	if (error)
+		return error;
+	if (page_is_exclusive(page)) {
+		pte_set_unlock(&ref, ref.value | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY);
+		fault->events |= FAULT_REUSE;
+		return 0;
+	}
+	page_get(page);
+	pte_unlock(&ref);
+	return 1;
+}
+
+/* Puts a copy in the page's place. Holds a reference on `page`, which it puts. */
+static int copy_page(struct fault *fault, struct page *page)
+{
+	struct frames *frames = fault->space->parts.frames;
+	struct page *copy = alloc_anonymous_page(fault);
+	struct pte_ref ref;
+	int error = -ENOMEM;
+
+	if (!copy)
+		goto put;
+	port_page_copy(page_address(frames, copy), page_address(frames, page), frames->structure_only);
+	error = fault_lock_pte(fault, &ref);
+	if (error) {
+		free_new_page(fault, copy);
+		goto put;
+	}
+	page_remove_mapping(page);
+	install_anonymous_page(fault, &ref, copy);
+	/* The mapping's reference. */
+	fault->old = page;
+	fault->flush = true;
+	fault->events |= FAULT_COPY;
+put:
+	page_put(frames, page);
+	return error;
+}
+
+int do_wp_page(struct fault *fault)
+{
+	struct page *page = pfn_to_page(fault->space->parts.frames, pte_pfn(fault->pte));
+	int error;
+
+	if (fault->pte & PTE_SPECIAL)
+		return replace_zero_page(fault);
+	if (atomic_load_explicit(&fault->space->table.translations.write_protecting, memory_order_acquire) %
+	    2)
+		return -EAGAIN;
+	error = reuse_or_get(fault, page);
+	if (error == 1)
+		error = copy_page(fault, page);
+	return fault_race(error);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work on all last-level entries of a range, at the pace of the tables that exist. Each is called by the one
+ * writer of a space (its lock held for writing, or for reading where said), while faults and touches of other
+ * CPUs go on; every entry is changed under its PTE lock, whatever the policy makes that.
+ *
+ * Where a VMA is said to be detached, it was so by the policy's own vma_lookup_ops.detach(), whose barrier
+ * stands between the flag and the entries that are read here.
+ */
+#ifndef MM_TABLE_RANGE_H
+#define MM_TABLE_RANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mm/table/gather.h"
+#include "mm/table/table.h"
+
+/*
+ * Empties [start, end): counted pages go to `gather` (their mapping is dropped; their reference and so their
+ * frame when no CPU has a translation any more), and last-level tables that lie wholly inside are unhooked
+ * and retired. When this returns, no fault that found a VMA which was detached before the call has installed,
+ * or will ever install, anything in the range. Not in an RCU read section.
+ */
+void table_zap(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
+
+/*
+ * Unhooks and retires the last-level tables that lie wholly in [floor, ceiling), where nothing is mapped any
+ * more: after table_zap() of a smaller range whose neighbours end at floor and begin at ceiling.
+ */
+void table_unhook(struct table *table, uintptr_t floor, uintptr_t ceiling);
+
+/* As table_zap() but tables stay and VMAs are not detached: MADV_DONTNEED. The space's lock for reading is
+ * enough. */
+void table_zap_pages(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
+
+/* MADV_FREE: makes the pages' entries clean and marks the pages lazily free. As above. */
+void table_mark_free(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
+
+/*
+ * Gives the entries of [start, end) a new protection: `writable` false takes the write bit away; true gives
+ * nothing (the next write faults and decides about a copy). `executable` sets or clears NX; `accessible`
+ * false (PROT_NONE) keeps the page but makes every touch fault.
+ */
+void table_protect(struct table *table, uintptr_t start, uintptr_t end, bool accessible, bool writable,
+		   bool executable, struct gather *gather);
+
+/*
+ * Fork: maps the pages of [start, end) of `parent` in `child` too (which nobody uses yet); `copy_on_write`
+ * write protects both. Returns 0, or -ENOMEM: what is in the child by then is the caller's to zap.
+ */
+int table_copy(struct table *child, struct table *parent, uintptr_t start, uintptr_t end, bool copy_on_write,
+	       struct gather *gather);
+
+/*
+ * mremap: moves the entries of [start, end) to `target` on, whose entries are empty. The VMA of the source is
+ * detached, that of the target not in the tree yet, so no fault comes between. All tables that the target
+ * needs are made first: returns -ENOMEM with nothing moved, or 0.
+ */
+int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct gather *gather);
+
+/* Calls `visit` for each non-empty last-level entry in order, under its PTE lock; stops when it returns
+ * nonzero, and returns that. */
+int table_for_each(struct table *table, uintptr_t start, uintptr_t end,
+		   int (*visit)(void *argument, uintptr_t address, uint64_t pte), void *argument);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of faults share, on real threads and on the virtual machine: a system for each combination
+ * of vma_lookup and page_table_lock, and short words for calls that must succeed.
+ */
+#ifndef TESTS_COMMON_FAULT_POLICY_H
+#define TESTS_COMMON_FAULT_POLICY_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "mm/system/system.h"
+#include "mm/table/pte.h"
+
+#define PAGE SF_PAGE_SIZE
+#define BASE ((uint64_t)1 << 32)
+
+#define RW (SF_PROT_READ | SF_PROT_WRITE)
+
+#define LOOKUPS 5
+#define LOCKS   3
+
+static const char *const lookup_name[LOOKUPS] = {"rcu", "refcount", "per_vma", "rwsem_spin", "rwsem_xadd"};
+static const char *const lock_name[LOCKS] = {"pte_bit", "split", "mm"};
+
+/* Every choice that a fault's path depends on, one after the other. Returns false when there are no more. */
+static inline bool fault_policy(unsigned number, struct policy *policy, bool say)
+{
+	char text[POLICY_TEXT_BYTES];
+
+	if (number >= LOOKUPS * LOCKS)
+		return false;
+	snprintf(text, sizeof(text), "default vma_lookup=%s page_table_lock=%s", lookup_name[number / LOCKS],
+		 lock_name[number % LOCKS]);
+	if (say)
+		print_message("%s\n", text);
+	assert_int_equal(policy_parse(policy, text, NULL), 0);
+	return true;
+}
+
+static inline struct sf_system *fault_system(const struct policy *policy, uint64_t frames)
+{
+	struct system_config config = {.policy = *policy, .own_frames = frames, .exported_frames = 64};
+	struct sf_system *system = NULL;
+	struct message why = {""};
+
+	if (system_create(&config, &system, &why))
+		fail_msg("%s", why.text);
+	return system;
+}
+
+static inline void assert_good(struct sf_system *system)
+{
+	struct message why = {""};
+
+	if (system_check(system, &why))
+		fail_msg("%s", why.text);
+}
+
+static inline void fault_system_end(struct sf_system *system)
+{
+	struct sf_system_statistics statistics;
+
+	assert_good(system);
+	sf_system_statistics(system, &statistics);
+	assert_int_equal(statistics.anonymous_frames, 0);
+	assert_int_equal(statistics.table_frames, 0);
+	assert_int_equal(statistics.pinned_frames, 0);
+	system_destroy(system);
+}
+
+static inline struct sf_space *fault_space(struct sf_system *system)
+{
+	struct sf_space *space = NULL;
+
+	assert_int_equal(sf_space_create(system, &space), 0);
+	return space;
+}
+
+static inline void map_at(struct sf_space *space, uint64_t address, uint64_t pages, int protection, int flags)
+{
+	uint64_t mapped;
+
+	assert_int_equal(sf_map(space, address, pages * PAGE, protection,
+				flags | SF_MAP_ANONYMOUS | SF_MAP_FIXED, &mapped),
+			 0);
+	assert_int_equal(mapped, address);
+}
+
+static inline void assert_touch(struct sf_space *space, uint64_t address, enum sf_access access)
+{
+	struct sf_signal signal = {0};
+	int error = sf_touch(space, address, access, &signal);
+
+	if (error)
+		fail_msg("touch %#llx for %d: %d, signal %d code %d", (unsigned long long)address, access,
+			 error, signal.signal, signal.code);
+}
+
+static inline void assert_fault(struct sf_space *space, uint64_t address, enum sf_access access, int number,
+				int code)
+{
+	struct sf_signal signal = {0};
+
+	assert_int_equal(sf_touch(space, address, access, &signal), -EFAULT);
+	assert_int_equal(signal.signal, number);
+	assert_int_equal(signal.code, code);
+	assert_int_equal(signal.address, address);
+}
+
+static inline void put_byte(struct sf_space *space, uint64_t address, unsigned char value)
+{
+	assert_int_equal(sf_write(space, address, &value, 1, NULL), 1);
+}
+
+static inline unsigned char get_byte(struct sf_space *space, uint64_t address)
+{
+	unsigned char value = 0xee;
+
+	assert_int_equal(sf_read(space, address, &value, 1, NULL), 1);
+	return value;
+}
+
+#endif
