@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A naive model of address spaces of private and shared anonymous memory, with Linux's semantics as
+ * Linux 6.18 has them: what each page of a small window is, and a sorted array of ranges. The oracle for
+ * mm/space/ and mm/fault/; tests/diff holds it, in turn, against the running kernel.
+ *
+ * Spaces that come from one another by fork live in one *world*. All mappings lie in the world's window. What
+ * is outside of it belongs to somebody else: a hint that points there is taken, and no gap is found there.
+ *
+ * The functions are named after those of softfault.h, take the same arguments and return the same values.
+ * They must not be asked to unmap, replace or change what lies outside of the window; where an argument is
+ * bad in itself (not aligned, empty, beyond the end of every space) they return the error.
+ */
+#ifndef MODEL_SPACE_H
+#define MODEL_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "softfault.h"
+
+#define MODEL_PAGES_MAX 128u
+#define MODEL_LINE_MAX  32u
+#define MODEL_PAGE      4096u
+
+/* Linux on x86: one page less than 2^47 bytes. */
+#define MODEL_ADDRESS_END (((uint64_t)1 << 47) - MODEL_PAGE)
+
+struct model_window {
+	uint64_t start;   /* whole pages */
+	unsigned pages;   /* at most MODEL_PAGES_MAX */
+	uint64_t minimum; /* nothing is mapped below this address: vm.mmap_min_addr */
+};
+
+/* What a mapping is, besides its protection (SF_PROT_ bits). */
+enum model_flag {
+	MODEL_SHARED = 1 << 8,
+	MODEL_LOCKED = 1 << 9,
+	MODEL_NORESERVE = 1 << 10,
+	MODEL_ACCOUNT = 1 << 11, /* its pages are charged to the memory of the machine */
+	MODEL_HUGEPAGE = 1 << 12,
+	MODEL_NOHUGEPAGE = 1 << 13
+};
+#define MODEL_PROTECTION (SF_PROT_READ | SF_PROT_WRITE | SF_PROT_EXEC)
+
+/*
+ * Where the anonymous pages of ranges belong: two ranges merge only when they agree on it. A range gets an
+ * owner with its first write, from a neighbour where it can. A forked range belongs to its parent's line as
+ * well as to an owner of its own, and takes an owner that has died out, if the line has one with one child.
+ */
+struct model_anon {
+	struct model_anon *next; /* of the world */
+	struct model_anon *parent;
+	unsigned children; /* a root counts itself */
+	unsigned owned;    /* ranges that have it as owner */
+	unsigned linked;   /* ranges that have it in their line */
+};
+
+/* What a shared mapping maps. It has the size that it was made with. */
+struct model_object {
+	struct model_object *next; /* of the world */
+	uint64_t pages;
+	unsigned char *bytes[MODEL_PAGES_MAX]; /* of each page; NULL: not there yet */
+};
+
+struct model_range {
+	uint64_t start, end;
+	unsigned flags;  /* protection | enum model_flag */
+	uint64_t offset; /* pages: of `start` in the object, or where a private range was first mapped */
+	struct model_object *object; /* NULL: private */
+	struct model_anon *owner;
+	struct model_anon *line[MODEL_LINE_MAX]; /* oldest first; its last is mostly the owner */
+	unsigned lines;
+};
+
+struct model_page {
+	bool present;
+	unsigned char *bytes; /* NULL: all zero, and not written yet */
+};
+
+struct model_world {
+	struct model_window window;
+	struct model_anon *anons;
+	struct model_object *objects;
+};
+
+struct model_space {
+	struct model_world *world;
+	unsigned count;
+	struct model_range range[MODEL_PAGES_MAX]; /* sorted by address */
+	struct model_page page[MODEL_PAGES_MAX];   /* private pages, by their place in the window */
+	uint64_t limit[3];                         /* by enum sf_limit; UINT64_MAX: none */
+};
+
+struct model_world *model_world_create(const struct model_window *window);
+/* All spaces are destroyed already. */
+void model_world_destroy(struct model_world *world);
+
+struct model_space *model_space_create(struct model_world *world);
+struct model_space *model_space_fork(struct model_space *parent);
+void model_space_destroy(struct model_space *space);
+
+int model_set_limit(struct model_space *space, enum sf_limit limit, uint64_t value);
+int model_map(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
+	      uint64_t *mapped);
+int model_unmap_range(struct model_space *space, uint64_t address, uint64_t length);
+int model_protect(struct model_space *space, uint64_t address, uint64_t length, int protection);
+int model_remap(struct model_space *space, uint64_t address, uint64_t old_length, uint64_t new_length,
+		int flags, uint64_t new_address, uint64_t *mapped);
+int model_advise(struct model_space *space, uint64_t address, uint64_t length, int advice);
+int model_mincore(struct model_space *space, uint64_t address, uint64_t length, unsigned char *resident);
+int model_lock(struct model_space *space, uint64_t address, uint64_t length);
+int model_unlock(struct model_space *space, uint64_t address, uint64_t length);
+
+size_t model_read(struct model_space *space, uint64_t address, void *buffer, size_t bytes,
+		  struct sf_signal *signal);
+size_t model_write(struct model_space *space, uint64_t address, const void *buffer, size_t bytes,
+		   struct sf_signal *signal);
+int model_compare_swap_64(struct model_space *space, uint64_t address, uint64_t *expected, uint64_t desired,
+			  struct sf_signal *signal);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/diff/library_side.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Several times what all spaces together can hold. */
+#define RAM_BYTES ((uint64_t)16 << 20)
+
+/* What lies around the window, as in the processes of the Linux side: see fence(). */
+#define FILLER_RANGES 4u
+
+struct library_side {
+	struct diff_terms terms;
+	struct sf_system *system;
+	struct sf_space *spaces[DIFF_SPACES];
+	const char *broken;
+};
+
+static volatile unsigned current;
+
+unsigned library_current(void)
+{
+	return current;
+}
+
+static uint64_t filler_pages(const struct library_side *side)
+{
+	return (MODEL_ADDRESS_END - side->terms.minimum_address) / MODEL_PAGE - DIFF_PAGES;
+}
+
+static void set_limits(const struct library_side *side, struct sf_space *space, unsigned limit,
+		       uint64_t value)
+{
+	if (value != UINT64_MAX && limit == SF_LIMIT_ADDRESS_SPACE)
+		value += filler_pages(side) * MODEL_PAGE;
+	if (value != UINT64_MAX && limit == SF_LIMIT_MAP_COUNT)
+		value += FILLER_RANGES;
+	sf_set_limit(space, limit, value);
+}
+
+struct library_side *library_open(const struct diff_terms *terms, const char *policy, const char **reason)
+{
+	static struct library_side side;
+	struct sf_options options = {.memory_bytes = RAM_BYTES,
+				     .cpus = 1,
+				     .policy = policy,
+				     .map_base = DIFF_END,
+				     .map_min = terms->minimum_address};
+
+	memset(&side, 0, sizeof(side));
+	side.terms = *terms;
+	if (sf_system_create(&options, &side.system, reason))
+		return NULL;
+	if (sf_thread_enter(side.system)) {
+		*reason = "sf_thread_enter() finds no slot";
+		sf_system_destroy(side.system);
+		return NULL;
+	}
+	return &side;
+}
+
+void library_close(struct library_side *side)
+{
+	sf_thread_exit(side->system);
+	sf_system_destroy(side->system);
+}
+
+/* Maps all that is outside of the window; next to it, a page that merges with nothing. */
+static bool fence(struct library_side *side, struct sf_space *space)
+{
+	const int flags = SF_MAP_ANONYMOUS | SF_MAP_NORESERVE | SF_MAP_FIXED_NOREPLACE;
+	uint64_t low = side->terms.minimum_address, mapped;
+
+	return !sf_map(space, low, DIFF_START - MODEL_PAGE - low, SF_PROT_NONE, flags | SF_MAP_PRIVATE,
+		       &mapped) &&
+	       !sf_map(space, DIFF_START - MODEL_PAGE, MODEL_PAGE, SF_PROT_NONE, flags | SF_MAP_SHARED,
+		       &mapped) &&
+	       !sf_map(space, DIFF_END, MODEL_PAGE, SF_PROT_NONE, flags | SF_MAP_SHARED, &mapped) &&
+	       !sf_map(space, DIFF_END + MODEL_PAGE, MODEL_ADDRESS_END - DIFF_END - MODEL_PAGE, SF_PROT_NONE,
+		       flags | SF_MAP_PRIVATE, &mapped);
+}
+
+static void note_refusal(struct diff_result *result, const struct sf_signal *signal)
+{
+	result->error = signal->signal ? -EFAULT : -ENOMEM;
+	result->signal = signal->signal;
+	result->code = signal->code;
+	result->fault = signal->address;
+}
+
+static void run_copy(struct sf_space *space, const struct diff_operation *operation,
+		     struct diff_result *result)
+{
+	static unsigned char bytes[DIFF_BYTES_MAX];
+	struct sf_signal signal = {0};
+	size_t copied;
+
+	if (operation->kind == DIFF_WRITE) {
+		diff_fill(operation, bytes);
+		copied = sf_write(space, operation->address, bytes, operation->length, &signal);
+		result->value = copied;
+	} else {
+		copied = sf_read(space, operation->address, bytes, operation->length, &signal);
+		result->value = diff_digest(bytes, copied);
+	}
+	if (copied < operation->length)
+		note_refusal(result, &signal);
+}
+
+static void run_swap(struct sf_space *space, const struct diff_operation *operation,
+		     struct diff_result *result)
+{
+	struct sf_signal signal = {0};
+	uint64_t expected = operation->expected;
+
+	result->error = sf_compare_swap_64(space, operation->address, &expected, operation->value, &signal);
+	if (result->error < 0)
+		note_refusal(result, &signal);
+	else
+		result->value = expected;
+}
+
+static int run_exit(struct library_side *side, unsigned space)
+{
+	unsigned alive = 0;
+
+	for (unsigned i = 0; i < DIFF_SPACES; i++)
+		alive += side->spaces[i] != NULL;
+	if (alive == 1)
+		return DIFF_PASSED_OVER;
+	sf_space_destroy(side->spaces[space]);
+	side->spaces[space] = NULL;
+	return 0;
+}
+
+static void run_open(struct sf_space *space)
+{
+	for (uint64_t at = DIFF_START; at < DIFF_END; at += MODEL_PAGE)
+		sf_protect(space, at, MODEL_PAGE, SF_PROT_READ);
+}
+
+static void run(struct library_side *side, const struct diff_operation *operation, struct diff_result *result)
+{
+	static const int advice[DIFF_KINDS] = {
+	    [DIFF_NORMAL] = SF_ADVICE_NORMAL,
+	    [DIFF_WILLNEED] = SF_ADVICE_WILLNEED,
+	    [DIFF_DONTNEED] = SF_ADVICE_DONTNEED,
+	    [DIFF_FREE] = SF_ADVICE_FREE,
+	    [DIFF_HUGEPAGE] = SF_ADVICE_HUGEPAGE,
+	    [DIFF_NOHUGEPAGE] = SF_ADVICE_NOHUGEPAGE,
+	    [DIFF_POPULATE_READ] = SF_ADVICE_POPULATE_READ,
+	    [DIFF_POPULATE_WRITE] = SF_ADVICE_POPULATE_WRITE,
+	};
+	struct sf_space *space = side->spaces[operation->space];
+	uint64_t address = operation->address, length = operation->length;
+	unsigned char resident[DIFF_PAGES] = {0};
+
+	switch (operation->kind) {
+	case DIFF_MAP:
+	case DIFF_MAP_HINT:
+	case DIFF_MAP_FIXED:
+	case DIFF_MAP_NOREPLACE:
+		result->error =
+		    sf_map(space, address, length, operation->protection, operation->flags, &result->value);
+		break;
+	case DIFF_UNMAP:
+		result->error = sf_unmap(space, address, length);
+		break;
+	case DIFF_PROTECT:
+		result->error = sf_protect(space, address, length, operation->protection);
+		break;
+	case DIFF_REMAP:
+	case DIFF_REMAP_MAYMOVE:
+	case DIFF_REMAP_FIXED:
+	case DIFF_REMAP_DONTUNMAP:
+		result->error = sf_remap(space, address, length, operation->new_length, operation->flags,
+					 operation->new_address, &result->value);
+		break;
+	case DIFF_LOCK:
+		result->error = sf_lock(space, address, length);
+		break;
+	case DIFF_UNLOCK:
+		result->error = sf_unlock(space, address, length);
+		break;
+	case DIFF_MINCORE:
+		result->error = sf_mincore(space, address, length, resident);
+		for (unsigned i = 0; i < sizeof(resident); i++)
+			resident[i] &= 1;
+		result->value = result->error ? 0 : diff_digest(resident, sizeof(resident));
+		break;
+	case DIFF_LIMIT:
+		set_limits(side, space, operation->target, operation->value);
+		break;
+	case DIFF_FORK:
+		result->error = side->spaces[operation->target]
+				    ? DIFF_PASSED_OVER
+				    : sf_space_fork(space, &side->spaces[operation->target]);
+		break;
+	case DIFF_EXIT:
+		result->error = run_exit(side, operation->space);
+		break;
+	case DIFF_READ:
+	case DIFF_WRITE:
+		run_copy(space, operation, result);
+		break;
+	case DIFF_SWAP:
+		run_swap(space, operation, result);
+		break;
+	case DIFF_OPEN:
+		run_open(space);
+		break;
+	case DIFF_LOOK:
+		break;
+	default:
+		result->error = sf_advise(space, address, length, advice[operation->kind]);
+		break;
+	}
+	if (result->error)
+		result->value = operation->kind >= DIFF_READ ? result->value : 0;
+}
+
+static void look(struct library_side *side, struct sf_space *space, bool with_bytes, struct diff_look *look)
+{
+	struct sf_mapping mapping;
+
+	memset(look, 0, sizeof(*look));
+	for (uint64_t from = DIFF_START; !sf_next_mapping(space, from, &mapping); from = mapping.end) {
+		if (mapping.start >= DIFF_END)
+			break;
+		for (uint64_t at = mapping.start; at < mapping.end; at += MODEL_PAGE) {
+			struct diff_page *page = &look->page[(at - DIFF_START) / MODEL_PAGE];
+			unsigned char resident = 0, bytes[MODEL_PAGE];
+
+			if (sf_mincore(space, at, MODEL_PAGE, &resident))
+				side->broken = "mincore of a mapped page fails";
+			page->state =
+			    DIFF_MAPPED | (uint64_t)mapping.protection | (mapping.shared ? DIFF_SHARED : 0) |
+			    (at == mapping.start ? DIFF_STARTS : 0) | (resident & 1 ? DIFF_RESIDENT : 0);
+			if (!with_bytes || !(resident & 1) || !mapping.protection)
+				continue;
+			if (sf_read(space, at, bytes, sizeof(bytes), NULL) < sizeof(bytes))
+				side->broken = "a resident page cannot be read";
+			page->bytes = diff_digest(bytes, sizeof(bytes));
+		}
+	}
+}
+
+const char *library_run(struct library_side *side, const struct diff_sequence *sequence,
+			struct diff_record *record)
+{
+	const char *reason = NULL;
+
+	side->broken = NULL;
+	current = 0;
+	memset(record->result, 0, sequence->count * sizeof(record->result[0]));
+	if (sf_space_create(side->system, &side->spaces[0]))
+		return "no first space";
+	if (!fence(side, side->spaces[0]))
+		side->broken = "cannot map what lies around the window";
+	set_limits(side, side->spaces[0], SF_LIMIT_ADDRESS_SPACE, UINT64_MAX);
+	set_limits(side, side->spaces[0], SF_LIMIT_LOCKED, side->terms.locked_max);
+	set_limits(side, side->spaces[0], SF_LIMIT_MAP_COUNT, side->terms.ranges_max);
+	for (unsigned i = 0; i < sequence->count; i++) {
+		const struct diff_operation *operation = &sequence->operation[i];
+
+		current = i;
+		if (side->spaces[operation->space])
+			run(side, operation, &record->result[i]);
+		else
+			record->result[i].error = DIFF_PASSED_OVER;
+		if (operation->check && side->spaces[operation->space])
+			look(side, side->spaces[operation->space], operation->check == DIFF_CHECK_BYTES,
+			     &record->look[i]);
+	}
+	if (sf_system_check(side->system, &reason) && !side->broken)
+		side->broken = reason;
+	for (unsigned i = 0; i < DIFF_SPACES; i++) {
+		if (side->spaces[i])
+			sf_space_destroy(side->spaces[i]);
+		side->spaces[i] = NULL;
+	}
+	if (sf_system_check(side->system, &reason) && !side->broken)
+		side->broken = reason;
+	return side->broken;
+}

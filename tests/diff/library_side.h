@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The side of the differential test that is our library, called as its users call it. */
+#ifndef TESTS_DIFF_LIBRARY_SIDE_H
+#define TESTS_DIFF_LIBRARY_SIDE_H
+
+#include "tests/diff/operation.h"
+
+struct library_side;
+
+/* Makes a system with a policy ("default"). Returns NULL with why in *reason. */
+struct library_side *library_open(const struct diff_terms *terms, const char *policy, const char **reason);
+void library_close(struct library_side *side);
+
+/*
+ * Runs a sequence, from one empty space on, and destroys all spaces. Returns NULL, or which invariant
+ * sf_system_check() then finds broken, or what else is not as it must be; valid until the next call.
+ */
+const char *library_run(struct library_side *side, const struct diff_sequence *sequence,
+			struct diff_record *record);
+
+/* The operation that is being run, for who must tell where the library crashed. Async-signal-safe. */
+unsigned library_current(void);
+
+#endif
