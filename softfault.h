@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * softfault: a virtual-memory subsystem as a library. The one header that its users include.
+ *
+ * A *system* has RAM, made of frames of 4 KiB, and a policy: how each of its mechanisms works. A *space* is
+ * one address space: what a process has on Linux. Calls have the semantics of the Linux system calls that
+ * they are named after, as Linux 6.18 has them for a process without privileges, down to the errno, which
+ * they return negative. A call that fails changes nothing, except where Linux itself has a partial effect:
+ * then exactly that effect (sf_protect, sf_advise and sf_lock that run into a hole or a limit; sf_remap to a
+ * fixed place, which is unmapped first; a fixed sf_map beyond the address space limit, which leaves cuts).
+ *
+ * Threads: every thread that calls into a system first takes a CPU slot with sf_thread_enter() and gives it
+ * back with sf_thread_exit(). Any number of threads may then call anything at once, on the same space too.
+ * Nothing here may be called from a signal handler, except sf_touch() and what says so, when the signal
+ * interrupted code outside the library.
+ *
+ * Addresses and lengths are bytes of the space's own 47-bit address space, not pointers of the caller.
+ */
+#ifndef SOFTFAULT_H
+#define SOFTFAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SF_PAGE_SIZE ((size_t)4096)
+
+/* One past the last address of a space. */
+#define SF_ADDRESS_END ((uint64_t)1 << 47)
+
+struct sf_system;
+struct sf_space;
+
+/* --- Systems ------------------------------------------------------------------------------------------- */
+
+struct sf_options {
+	uint64_t memory_bytes; /* RAM: whole pages, at least 1 MiB; address space until it is touched */
+	/*
+	 * Threads that can be inside at once, 1 to 1024; 0: one for each online processor. Systems that
+	 * exist at the same time share these slots, so a later one may not ask for more than the first has.
+	 */
+	unsigned cpus;
+	const char
+	    *policy; /* "default", or a base with fields: "base_2009 vma_lookup=refcount"; NULL: default */
+	bool structure_only; /* pages have no contents: for experiments on page tables larger than memory */
+	/*
+	 * Where spaces begin to place mappings, from there down, as the base that Linux draws for a process;
+	 * and the lowest address that can be mapped, as vm.mmap_min_addr. Whole pages; 0: 0x7ffff7fff000 and
+	 * 64 KiB.
+	 */
+	uint64_t map_base, map_min;
+};
+
+/*
+ * Makes a system. Returns 0 with it in *system; -EINVAL for options that cannot be; -ENOMEM. With an error,
+ * *reason (if not NULL) is one line that says why, valid until the thread's next call.
+ */
+int sf_system_create(const struct sf_options *options, struct sf_system **system, const char **reason);
+
+/* Ends a system; all its spaces are destroyed already, and no thread is inside. */
+void sf_system_destroy(struct sf_system *system);
+
+/* Takes a CPU slot for the calling thread. Returns 0, or -EAGAIN when all are taken. */
+int sf_thread_enter(struct sf_system *system);
+void sf_thread_exit(struct sf_system *system);
+
+/* Checks every invariant while no other thread is inside. Returns 0, or -EINVAL with the first broken one. */
+int sf_system_check(struct sf_system *system, const char **reason);
+
+/* --- Spaces -------------------------------------------------------------------------------------------- */
+
+/* Makes an empty space. Returns 0 with it in *space, or -ENOMEM. */
+int sf_space_create(struct sf_system *system, struct sf_space **space);
+
+/*
+ * fork(2) for memory: makes a space with the same mappings; private pages are shared until one side writes.
+ * Returns 0 with it in *child, or -ENOMEM.
+ */
+int sf_space_fork(struct sf_space *parent, struct sf_space **child);
+
+/* Unmaps everything and frees the space; no thread uses it. */
+void sf_space_destroy(struct sf_space *space);
+
+/* Limits, as RLIMIT_AS (bytes), RLIMIT_MEMLOCK (bytes) and vm.max_map_count. UINT64_MAX: none. */
+enum sf_limit { SF_LIMIT_ADDRESS_SPACE, SF_LIMIT_LOCKED, SF_LIMIT_MAP_COUNT };
+int sf_set_limit(struct sf_space *space, enum sf_limit limit, uint64_t value);
+
+/* --- Mappings ------------------------------------------------------------------------------------------ */
+
+#define SF_PROT_NONE  0
+#define SF_PROT_READ  1
+#define SF_PROT_WRITE 2
+#define SF_PROT_EXEC  4
+
+#define SF_MAP_SHARED          0x01 /* between a space and those forked from it */
+#define SF_MAP_PRIVATE         0x02
+#define SF_MAP_FIXED           0x10
+#define SF_MAP_ANONYMOUS       0x20 /* must be given: other objects come by their own calls */
+#define SF_MAP_LOCKED          0x2000
+#define SF_MAP_NORESERVE       0x4000
+#define SF_MAP_POPULATE        0x8000
+#define SF_MAP_FIXED_NOREPLACE 0x100000
+
+/*
+ * mmap(2). `address` is a hint, or with one of the FIXED flags the place. Returns 0 with the place in
+ * *mapped; -EINVAL, also for flags that are not above; -EBADF without SF_MAP_ANONYMOUS; -ENOMEM (no room, or
+ * a limit), -EEXIST (FIXED_NOREPLACE), -EAGAIN (LOCKED beyond the limit), -EPERM (below the lowest address,
+ * or LOCKED with a limit of 0).
+ */
+int sf_map(struct sf_space *space, uint64_t address, uint64_t length, int protection, int flags,
+	   uint64_t *mapped);
+
+/* munmap(2), mprotect(2). */
+int sf_unmap(struct sf_space *space, uint64_t address, uint64_t length);
+int sf_protect(struct sf_space *space, uint64_t address, uint64_t length, int protection);
+
+#define SF_REMAP_MAYMOVE   1
+#define SF_REMAP_FIXED     2
+#define SF_REMAP_DONTUNMAP 4
+
+/*
+ * mremap(2). Returns 0 with the place in *mapped, or a negative errno. Locked memory that is moved with
+ * SF_REMAP_DONTUNMAP counts once; Linux goes on counting the pages at the old place, too.
+ */
+int sf_remap(struct sf_space *space, uint64_t address, uint64_t old_length, uint64_t new_length, int flags,
+	     uint64_t new_address, uint64_t *mapped);
+
+/* The numbers are madvise(2)'s. */
+#define SF_ADVICE_NORMAL         0
+#define SF_ADVICE_WILLNEED       3
+#define SF_ADVICE_DONTNEED       4
+#define SF_ADVICE_FREE           8
+#define SF_ADVICE_HUGEPAGE       14
+#define SF_ADVICE_NOHUGEPAGE     15
+#define SF_ADVICE_POPULATE_READ  22
+#define SF_ADVICE_POPULATE_WRITE 23
+
+/* madvise(2), mincore(2) (one byte a page, bit 0), mlock(2), munlock(2). */
+int sf_advise(struct sf_space *space, uint64_t address, uint64_t length, int advice);
+int sf_mincore(struct sf_space *space, uint64_t address, uint64_t length, unsigned char *resident);
+int sf_lock(struct sf_space *space, uint64_t address, uint64_t length);
+int sf_unlock(struct sf_space *space, uint64_t address, uint64_t length);
+
+/* --- Touching memory ----------------------------------------------------------------------------------- */
+
+/* One of them. As on x86, what can be written or executed can be read. */
+enum sf_access { SF_READ = 1, SF_WRITE = 2, SF_EXECUTE = 4 };
+
+/* What a fault that cannot be resolved would be to a process: siginfo's signal and code. */
+struct sf_signal {
+	int signal;       /* SIGSEGV or SIGBUS */
+	int code;         /* SEGV_MAPERR, SEGV_ACCERR, BUS_ADRERR */
+	uint64_t address; /* that was touched */
+};
+
+/*
+ * Touches the byte at `address` as a program would, faulting it in when needed. Returns 0; -EFAULT with
+ * *signal filled (if not NULL); -ENOMEM when RAM is out. May be called from a signal handler that interrupted
+ * code outside the library.
+ */
+int sf_touch(struct sf_space *space, uint64_t address, enum sf_access access, struct sf_signal *signal);
+
+/*
+ * Copies between the space and the caller's memory, faulting pages in, across any number of pages. Returns
+ * how many bytes were copied, which is less than `bytes` when a page cannot be had; then *signal tells why
+ * (if not NULL; signal 0 means that RAM is out). May be called from a signal handler as sf_touch().
+ */
+size_t sf_read(struct sf_space *space, uint64_t address, void *buffer, size_t bytes,
+	       struct sf_signal *signal);
+size_t sf_write(struct sf_space *space, uint64_t address, const void *buffer, size_t bytes,
+		struct sf_signal *signal);
+
+/*
+ * Compare-and-swap of the 32- or 64-bit word at `address`, atomic against every access of every space that
+ * maps the page: if it holds *expected it becomes `desired`; else *expected becomes what it holds. Returns 1
+ * when swapped, 0 when not; -EINVAL for an address that is not aligned to the word; else a negative errno as
+ * sf_touch() of a write. May be called from a signal handler as sf_touch().
+ */
+int sf_compare_swap_32(struct sf_space *space, uint64_t address, uint32_t *expected, uint32_t desired,
+		       struct sf_signal *signal);
+int sf_compare_swap_64(struct sf_space *space, uint64_t address, uint64_t *expected, uint64_t desired,
+		       struct sf_signal *signal);
+
+/*
+ * Pins the page of `address` for `access` and returns a pointer to the byte at `address`; valid to the page's
+ * end until sf_unpin() of the same pin, whatever becomes of the mapping (as get_user_pages does). NULL with
+ * *signal filled as above; frames that are mapped by number cannot be pinned: SIGBUS.
+ */
+struct sf_pin {
+	void *page; /* the library's own */
+};
+void *sf_pin(struct sf_space *space, uint64_t address, enum sf_access access, struct sf_pin *pin,
+	     struct sf_signal *signal);
+void sf_unpin(struct sf_system *system, struct sf_pin *pin);
+
+/*
+ * A software TLB: what an emulator keeps for each CPU that it emulates, so that a hot access is an array
+ * look-up. sf_tlb_lookup() returns a pointer to the byte at `address` (to the page's end), faulting when
+ * needed; NULL with *signal filled as above. The pointer may be read (and after SF_WRITE written) until the
+ * thread's next call of any function of the library: look up again for each access.
+ *
+ * A TLB belongs to one space, and to one thread at a time: from a look-up to the next sf_tlb_idle(). Its
+ * entries hold no references on pages. Instead whatever takes pages or rights away (unmapping, protecting,
+ * forking, advice, and the fault that replaces a shared page by a copy) waits until every other thread's TLB
+ * of the space has looked up again, is idle, or its thread is inside a call of the library, where its TLBs
+ * count as idle. So a thread must call sf_tlb_idle() before it stops looking up for long, and before it
+ * blocks on anything outside the library.
+ */
+#define SF_TLB_ENTRIES 256
+
+/* Not to be used but by sf_tlb_lookup(). */
+struct sf_tlb_entry {
+	uint64_t page[3]; /* whose page this is, for each access; all ones: for none */
+	char *contents;
+};
+struct sf_tlb {
+	const uint64_t *generation; /* the space's, which a flush raises */
+	uint64_t caught_up;         /* the one that the entries are of; 0 while idle */
+	struct sf_tlb_entry entry[SF_TLB_ENTRIES];
+};
+
+/* Makes an idle TLB of `space`. Returns 0 with it in *tlb, or -ENOMEM. */
+int sf_tlb_create(struct sf_space *space, struct sf_tlb **tlb);
+
+/* Frees a TLB before its space is destroyed; NULL is allowed. */
+void sf_tlb_destroy(struct sf_tlb *tlb);
+
+/* Says that no pointer that was found in the TLB is used any more. Costs little; entries are kept. */
+void sf_tlb_idle(struct sf_tlb *tlb);
+
+/* The part of sf_tlb_lookup() that is not hot. */
+void *sf_tlb_miss(struct sf_tlb *tlb, uint64_t address, enum sf_access access, struct sf_signal *signal);
+
+static inline void *sf_tlb_lookup(struct sf_tlb *tlb, uint64_t address, enum sf_access access,
+				  struct sf_signal *signal)
+{
+	struct sf_tlb_entry *entry = &tlb->entry[address / SF_PAGE_SIZE % SF_TLB_ENTRIES];
+
+	if (entry->page[access >> 1] == address - address % SF_PAGE_SIZE &&
+	    __atomic_load_n(tlb->generation, __ATOMIC_ACQUIRE) == tlb->caught_up)
+		return entry->contents + address % SF_PAGE_SIZE;
+	return sf_tlb_miss(tlb, address, access, signal);
+}
+
+/* --- Statistics ---------------------------------------------------------------------------------------- */
+
+/* One line of /proc/PID/maps, with smaps' numbers, in bytes. */
+struct sf_mapping {
+	uint64_t start, end;
+	int protection;
+	bool shared, locked;
+	uint64_t offset;
+	uint64_t resident, anonymous, shared_clean, shared_dirty, private_clean, private_dirty, referenced,
+	    lazy_free;
+};
+
+/* Fills *mapping with the first mapping that ends after `address`. Returns 0, or -ENOENT when there is none.
+ */
+int sf_next_mapping(struct sf_space *space, uint64_t address, struct sf_mapping *mapping);
+
+/* /proc/PID/status: in bytes; faults are counts. */
+struct sf_space_statistics {
+	uint64_t size, peak_size, locked, resident, peak_resident, page_tables;
+	uint64_t map_count, minor_faults, major_faults;
+};
+void sf_space_statistics(struct sf_space *space, struct sf_space_statistics *statistics);
+
+/* vmstat and meminfo: pages, and events since the system was made. */
+struct sf_system_statistics {
+	uint64_t frames, free_frames, anonymous_frames, table_frames, pinned_frames;
+	uint64_t faults, copies_on_write, reuses, zero_page_maps, frames_allocated, frames_freed;
+	uint64_t shootdowns; /* times that other CPUs' translations were waited for */
+	/*
+	 * Memory that waits until no fault can be using it any more; and the sum of the most that each CPU
+	 * ever had waiting, which is never less than the most that waited at once.
+	 */
+	uint64_t retired_bytes, peak_retired_bytes;
+};
+void sf_system_statistics(struct sf_system *system, struct sf_system_statistics *statistics);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
