@@ -69,6 +69,17 @@ static void free_jobs(struct job *jobs, size_t count)
 	free(jobs);
 }
 
+/* Of several figures of one case, whether this is the first. */
+static bool is_first(const struct published_list *list, uint32_t index)
+{
+	const struct published *figure = &list->published[index];
+
+	for (uint32_t i = 0; i < index; i++)
+		if (published_is_of(&list->published[i], figure->variant, figure->cpus))
+			return false;
+	return true;
+}
+
 /* The cases for which something was published, and no more of that goes into the runs. */
 static int choose_cases(struct job *job, struct message *why)
 {
@@ -82,8 +93,10 @@ static int choose_cases(struct job *job, struct message *why)
 			return message_set(why, -EINVAL,
 					   "%s: machine %s has fewer CPUs than the published %u",
 					   job->experiment->name, job->machine->shape.name, figure->cpus);
-		job->cases[job->plan.case_count++] = (struct study_case){
-		    experiment_variant(job->experiment, figure->variant, why), figure->cpus};
+		if (!is_first(job->published, i))
+			continue;
+		job->cases[job->plan.case_count++] = study_case(
+		    job->experiment, experiment_variant(job->experiment, figure->variant, why), figure->cpus);
 	}
 	job->plan.cases = job->cases;
 	return 0;
@@ -108,7 +121,8 @@ static int prepare(struct job *job, const char *name, const struct values *value
 					.placement = job->machine->placement,
 					.seed = values->seed,
 					.repetitions = (unsigned)values->reps,
-					.operations = job->experiment->operations.simulated};
+					.operations = job->experiment->operations.simulated,
+					.profile = published_has(job->published, PUBLISHED_PROFILE_SHARE)};
 	return choose_cases(job, why);
 }
 

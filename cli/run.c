@@ -31,6 +31,10 @@ enum key {
 	KEY_REPS,
 	KEY_SEED,
 	KEY_PLACEMENT,
+	KEY_LAYOUT,
+	KEY_TOUCH,
+	KEY_GIVE_BACK,
+	KEY_PACE,
 	KEY_PROFILE,
 	KEY_LOCKS,
 	KEY_LINES,
@@ -39,9 +43,9 @@ enum key {
 };
 
 static const struct argp_option own[] = {
-    {"engine", KEY_ENGINE, "ENGINE", 0,
+    {"engine", KEY_ENGINE, "LIST", 0,
      "vsmp, the simulated machine (default); host, threads of this one; linux, "
-     "the running kernel",
+     "the running kernel; host,linux sets one beside the other",
      1},
     {"machine", KEY_MACHINE, "MACHINE", 0, "simulate this one (default: the experiment's)", 1},
     {"cpus", KEY_CPUS, "LIST", 0,
@@ -56,16 +60,31 @@ static const struct argp_option own[] = {
     {"faults", KEY_FAULTS, "N", 0, "measure N operations of each CPU (default: the experiment's)", 2},
     {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1; host 5)", 2},
     {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 2},
-    {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 3},
-    {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 3},
-    {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 3},
-    {"conflicts", KEY_CONFLICTS, NULL, 0, "show the lines on which operations meet", 3},
-    {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 4},
+    {"layout", KEY_LAYOUT, "one|each", 0, "one VMA for all threads, or one for each (default: the variant's)",
+     3},
+    {"touch", KEY_TOUCH, "write|read", 0, "how pages are touched (default: the variant's)", 3},
+    {"give-back", KEY_GIVE_BACK, "dontneed|unmap|never", 0,
+     "how threads give their pages back: by advice, by unmapping, or not at all, going on to fresh memory "
+     "(default: the variant's)",
+     3},
+    {"pace", KEY_PACE, "together|apart", 0,
+     "whether threads wait for each other in each round (default: the variant's)", 3},
+    {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 4},
+    {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
+    {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
+    {"conflicts", KEY_CONFLICTS, NULL, 0, "show the lines on which operations meet", 4},
+    {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 5},
     {0}};
+
+#define ENGINES_MAX 3u
+
+/* Options of workloads, by their keys from KEY_LAYOUT on. */
+static const char *const workload_options[] = {"layout", "touch", "give_back", "pace"};
 
 /* The command line. */
 struct values {
-	const char *experiment, *engine, *machine, *variants, *json;
+	const char *experiment, *engines, *machine, *variants, *json;
+	const char *choices[ARRAY_SIZE(workload_options)]; /* NULL: the variant's */
 	struct vsmp_placement placement;
 	struct cpu_list cpus;
 	bool placed, profile, locks, lines, conflicts;
@@ -78,7 +97,7 @@ static int take(int key, const char *text, void *argument, struct message *why)
 
 	switch (key) {
 	case KEY_ENGINE:
-		values->engine = text;
+		values->engines = text;
 		return 0;
 	case KEY_MACHINE:
 		values->machine = text;
@@ -97,6 +116,12 @@ static int take(int key, const char *text, void *argument, struct message *why)
 		return options_number("--reps", text, 1, REPETITIONS_MAX, &values->reps, why);
 	case KEY_SEED:
 		return options_number("--seed", text, 0, SEED_MAX, &values->seed, why);
+	case KEY_LAYOUT:
+	case KEY_TOUCH:
+	case KEY_GIVE_BACK:
+	case KEY_PACE:
+		values->choices[key - KEY_LAYOUT] = text;
+		return 0;
 	case KEY_PROFILE:
 		values->profile = true;
 		return 0;
@@ -125,21 +150,28 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	}
 }
 
-/* All that a run needs, loaded and checked. */
+/* All that a run needs, loaded and checked; one study for each engine. */
 struct job {
 	struct experiment *experiment;
 	struct published_list *published;
-	struct machine *machine;
-	struct study_case *cases;
-	struct study_plan plan;
+	struct machine *machine; /* only of a simulated run */
+	struct vsmp_placement placement;
+	const struct engine *engines[ENGINES_MAX];
+	struct study_case *cases[ENGINES_MAX];
+	struct study_plan plans[ENGINES_MAX];
+	struct study studies[ENGINES_MAX];
+	unsigned count;
 };
 
 static void free_job(struct job *job)
 {
+	for (unsigned i = 0; i < ENGINES_MAX; i++) {
+		study_free(&job->studies[i]);
+		free(job->cases[i]);
+	}
 	experiment_free(job->experiment);
 	published_free(job->published);
 	machine_free(job->machine);
-	free(job->cases);
 }
 
 static int load_experiment(struct job *job, const char *name, struct message *why)
@@ -154,30 +186,67 @@ static int load_experiment(struct job *job, const char *name, struct message *wh
 	return error;
 }
 
-static int choose_engine(struct job *job, const struct values *values, struct message *why)
+/* Whether an engine that does not simulate can show what was asked for. */
+static int check_observations(const struct engine *engine, const struct values *values, struct message *why)
 {
-	const struct engine *engine = run_engine(values->engine, why);
-	const char *refusal;
+	struct message reason = {""};
 
-	if (!engine)
-		return -ENOENT;
-	job->plan.engine = engine;
-	refusal = workload_find(job->experiment->workload, why)->refusal(engine);
+	if (values->locks || values->lines || values->conflicts || (values->profile && !engine->can_profile))
+		return message_set(why, -EINVAL, "engine %s cannot show %s; use --engine vsmp", engine->name,
+				   values->locks       ? "locks"
+				   : values->lines     ? "cache lines"
+				   : values->conflicts ? "conflicts"
+						       : "a profile");
+	if (values->profile && engine->can_profile(&reason))
+		return message_set(why, -EINVAL, "engine %s cannot show a profile: %s", engine->name,
+				   reason.text);
+	return 0;
+}
+
+static int check_engine(const struct job *job, const struct engine *engine, const struct values *values,
+			struct message *why)
+{
+	const char *refusal = workload_find(job->experiment->workload, why)->refusal(engine);
+
 	if (refusal)
 		return message_set(why, -EOPNOTSUPP,
 				   "%s cannot run on engine %s: %s; use --engine vsmp or host",
 				   job->experiment->name, engine->name, refusal);
 	if (run_is_simulated(engine))
 		return 0;
-	if (values->profile || values->locks || values->lines || values->conflicts)
-		return message_set(why, -EINVAL, "engine %s cannot show %s; use --engine vsmp", engine->name,
-				   values->profile ? "a profile"
-				   : values->locks ? "locks"
-				   : values->lines ? "cache lines"
-						   : "conflicts");
 	if (values->machine || values->placed)
 		return message_set(why, -EINVAL, "engine %s runs on this computer; %s is for --engine vsmp",
 				   engine->name, values->machine ? "--machine" : "--placement");
+	return check_observations(engine, values, why);
+}
+
+static int choose_engines(struct job *job, const struct values *values, struct message *why)
+{
+	for (const char *at = values->engines; at;) {
+		size_t length = strcspn(at, ",");
+		const struct engine *engine;
+		char name[64];
+		int error;
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		engine = run_engine(name, why);
+		if (!engine)
+			return -ENOENT;
+		for (unsigned i = 0; i < job->count; i++)
+			if (job->engines[i] == engine)
+				return message_set(why, -EINVAL, "--engine: %s is there twice", name);
+		error = check_engine(job, engine, values, why);
+		if (error)
+			return error;
+		job->engines[job->count++] = engine;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	for (unsigned i = 0; job->count > 1 && i < job->count; i++)
+		if (run_is_simulated(job->engines[i]))
+			return message_set(why, -EINVAL,
+					   "--engine: %s cannot stand beside another: its time is not this "
+					   "computer's",
+					   job->engines[i]->name);
 	return 0;
 }
 
@@ -195,12 +264,12 @@ static int choose_cpus(struct job *job, struct cpu_list *cpus, struct message *w
 	unsigned most;
 
 	if (job->machine) {
-		most = machine_cpus(job->machine, &job->plan.placement);
+		most = machine_cpus(job->machine, &job->placement);
 		for (uint32_t i = 0; !given && i < job->experiment->cpus_count; i++)
 			if (job->experiment->cpus[i] <= most)
 				cpu_list_add(cpus, job->experiment->cpus[i]);
 	} else {
-		most = job->plan.engine->cpus();
+		most = job->engines[0]->cpus();
 		for (unsigned i = 1; !given && i <= real_cpus() && i <= most && i <= CPU_LIST_MAX; i *= 2)
 			cpu_list_add(cpus, i);
 	}
@@ -210,8 +279,8 @@ static int choose_cpus(struct job *job, struct cpu_list *cpus, struct message *w
 		return 0;
 	return message_set(why, -EINVAL, "--cpus: %u is more than the %u CPUs that %s%s%s has",
 			   cpus->cpus[cpus->count - 1], most, job->machine ? "machine " : "engine ",
-			   job->machine ? job->machine->shape.name : job->plan.engine->name,
-			   job->plan.placement.cpus_per_socket ? ", so placed," : "");
+			   job->machine ? job->machine->shape.name : job->engines[0]->name,
+			   job->placement.cpus_per_socket ? ", so placed," : "");
 }
 
 /* Threads that take turns on a processor wait for each other's time slices: their times say nothing of locks.
@@ -240,13 +309,9 @@ static bool is_chosen(const char *list, const char *name)
 	return false;
 }
 
-/* Each variant that was asked for, on each number of CPUs. */
-static int choose_cases(struct job *job, const struct values *values, const struct cpu_list *cpus,
-			struct message *why)
+static int check_variants(const struct experiment *experiment, const char *variants, struct message *why)
 {
-	const struct experiment *experiment = job->experiment;
-
-	for (const char *at = values->variants; at;) {
+	for (const char *at = variants; at;) {
 		size_t length = strcspn(at, ",");
 		char name[64];
 
@@ -255,40 +320,86 @@ static int choose_cases(struct job *job, const struct values *values, const stru
 			return -ENOENT;
 		at = at[length] ? at + length + 1 : NULL;
 	}
-	job->cases = calloc((size_t)experiment->variants_count * cpus->count, sizeof(*job->cases));
-	if (!job->cases)
+	return 0;
+}
+
+/* What the command line says of the workload goes before what the variant says. */
+static int choose_settings(const struct values *values, const struct experiment *experiment,
+			   struct workload_settings *settings, struct message *why)
+{
+	const struct workload *workload = workload_find(experiment->workload, why);
+
+	for (size_t i = 0; i < ARRAY_SIZE(workload_options); i++)
+		if (values->choices[i] &&
+		    workload_choose(workload, settings, workload_options[i], values->choices[i], why))
+			return -ENOENT;
+	return 0;
+}
+
+/* The running kernel has no variants: one case for each way in which the workload is run. */
+static bool is_done_already(const struct engine *engine, const struct study_case *cases, size_t count,
+			    const struct study_case *what)
+{
+	for (size_t i = 0; engine->kernel && i < count; i++)
+		if (cases[i].cpus == what->cpus &&
+		    !memcmp(&cases[i].settings, &what->settings, sizeof(what->settings)))
+			return true;
+	return false;
+}
+
+/* Each variant that was asked for, on each number of CPUs. */
+static int choose_cases(struct job *job, unsigned engine, const struct values *values,
+			const struct cpu_list *cpus, struct message *why)
+{
+	const struct experiment *experiment = job->experiment;
+	struct study_plan *plan = &job->plans[engine];
+	struct study_case *cases =
+	    calloc((size_t)experiment->variants_count * cpus->count, sizeof(*job->cases[engine]));
+
+	job->cases[engine] = cases;
+	plan->cases = cases;
+	if (!cases)
 		return message_set(why, -ENOMEM, "out of memory");
-	job->plan.cases = job->cases;
 	for (uint32_t i = 0; i < experiment->variants_count; i++) {
 		const struct experiment_variant *variant = &experiment->variants[i];
 
 		if (values->variants && !is_chosen(values->variants, variant->name))
 			continue;
-		for (unsigned j = 0; j < cpus->count; j++)
-			job->cases[job->plan.case_count++] = (struct study_case){variant, cpus->cpus[j]};
+		for (unsigned j = 0; j < cpus->count; j++) {
+			struct study_case what = study_case(experiment, variant, cpus->cpus[j]);
+
+			if (choose_settings(values, experiment, &what.settings, why))
+				return -ENOENT;
+			if (!is_done_already(job->engines[engine], cases, plan->case_count, &what))
+				cases[plan->case_count++] = what;
+		}
 	}
 	return 0;
 }
 
-static void choose_sizes(struct job *job, const struct values *values)
+static uint64_t choose_operations(const struct job *job, const struct values *values)
 {
-	struct study_plan *plan = &job->plan;
-	const struct experiment *experiment = job->experiment;
-	bool simulated = job->machine != NULL;
+	uint64_t published = job->experiment->operations.published;
 
-	plan->experiment = experiment;
+	if (values->faults)
+		return values->faults;
+	if (job->machine)
+		return job->experiment->operations.simulated;
+	return published && published < REAL_OPERATIONS ? published : REAL_OPERATIONS;
+}
+
+static void make_plan(const struct job *job, unsigned engine, const struct values *values,
+		      struct study_plan *plan)
+{
+	plan->experiment = job->experiment;
+	plan->engine = job->engines[engine];
 	plan->machine = job->machine;
+	plan->placement = job->placement;
 	plan->seed = values->seed;
 	plan->repetitions = (unsigned)values->reps;
 	if (!plan->repetitions)
-		plan->repetitions = simulated ? 1 : REAL_REPETITIONS;
-	plan->operations = values->faults;
-	if (!plan->operations && simulated)
-		plan->operations = experiment->operations.simulated;
-	if (!plan->operations)
-		plan->operations = experiment->operations.published < REAL_OPERATIONS
-				       ? experiment->operations.published
-				       : REAL_OPERATIONS;
+		plan->repetitions = job->machine ? 1 : REAL_REPETITIONS;
+	plan->operations = choose_operations(job, values);
 	plan->profile = values->profile;
 	plan->locks = values->locks;
 	plan->lines = values->lines;
@@ -300,34 +411,44 @@ static int prepare(struct job *job, struct values *values, struct message *why)
 	int error = load_experiment(job, values->experiment, why);
 
 	if (!error)
-		error = choose_engine(job, values, why);
-	if (!error && run_is_simulated(job->plan.engine)) {
+		error = choose_engines(job, values, why);
+	if (!error && run_is_simulated(job->engines[0])) {
 		error = machine_load(&job->machine,
 				     values->machine ? values->machine : job->experiment->machine, why);
 		if (!error)
-			job->plan.placement = values->placed ? values->placement : job->machine->placement;
+			job->placement = values->placed ? values->placement : job->machine->placement;
 	}
 	if (!error)
 		error = choose_cpus(job, &values->cpus, why);
 	if (!error)
-		error = choose_cases(job, values, &values->cpus, why);
+		error = check_variants(job->experiment, values->variants, why);
+	for (unsigned i = 0; !error && i < job->count; i++) {
+		make_plan(job, i, values, &job->plans[i]);
+		error = choose_cases(job, i, values, &values->cpus, why);
+	}
 	if (!error && values->json)
 		error = json_file_check(values->json, why);
-	if (!error)
-		choose_sizes(job, values);
 	return error;
 }
 
-static int show(const struct job *job, const struct values *values, const struct study *study,
-		struct message *why)
+static int show(const struct job *job, const struct values *values, struct message *why)
 {
-	const struct published_list *published = report_comparable(study, job->published);
+	const struct published_list *published = report_comparable(&job->studies[0], job->published);
+	bool quiet = json_file_is_stdout(values->json);
+	json_t *json = NULL;
 
-	if (!json_file_is_stdout(values->json)) {
-		report_study(stdout, terminal_width(), study, published);
-		report_observations(stdout, terminal_width(), study);
+	for (unsigned i = 0; !quiet && i < job->count; i++) {
+		report_study(stdout, terminal_width(), &job->studies[i], published);
+		report_observations(stdout, terminal_width(), &job->studies[i]);
+		if (job->count > 1)
+			fputc('\n', stdout);
 	}
-	if (values->json && json_file_write(values->json, json_study(study, published), why))
+	if (!quiet && job->count > 1)
+		report_engines(stdout, terminal_width(), job->studies, job->count);
+	if (values->json)
+		json = job->count > 1 ? json_engines(job->studies, job->count)
+				      : json_study(&job->studies[0], published);
+	if (values->json && json_file_write(values->json, json, why))
 		return command_fail(EXIT_RUN_FAILED, why);
 	return command_end(0);
 }
@@ -341,11 +462,10 @@ int command_run(int argc, char **argv)
 	    .about = "Runs one experiment and prints what each variant takes on each number of CPUs.",
 	    .take = take,
 	};
-	struct values values = {.engine = "vsmp", .seed = 1};
+	struct values values = {.engines = "vsmp", .seed = 1};
 	struct job job = {0};
-	struct study study = {0};
 	struct message why = {""};
-	int error, status = options_parse(&options, argc, argv, &values);
+	int error = 0, status = options_parse(&options, argc, argv, &values);
 
 	if (status >= 0)
 		return status;
@@ -354,11 +474,12 @@ int command_run(int argc, char **argv)
 		return command_fail(EXIT_BAD_INPUT, &why);
 	}
 	warn_of_turns(&job, &values.cpus);
-	terminal_progress_begin(job.experiment->name);
-	error = study_run(&study, &job.plan, terminal_progress, &why);
-	terminal_progress_end();
-	status = error ? command_run_failed(error, &why) : show(&job, &values, &study, &why);
-	study_free(&study);
+	for (unsigned i = 0; i < job.count && !error; i++) {
+		terminal_progress_begin(job.experiment->name);
+		error = study_run(&job.studies[i], &job.plans[i], terminal_progress, &why);
+		terminal_progress_end();
+	}
+	status = error ? command_run_failed(error, &why) : show(&job, &values, &why);
 	free_job(&job);
 	return status;
 }

@@ -20,10 +20,12 @@
 struct engine_config {
 	unsigned cpus; /* 1 to what the engine has */
 	uint64_t seed;
-	struct policy policy;  /* how the memory system under test is built */
-	uint64_t memory_bytes; /* of RAM that it manages; whole pages */
-	bool structure_only;   /* pages have no contents */
-	/* What follows is for vsmp; the others ignore it. */
+	struct policy policy; /* how the memory system under test is built */
+	/* RAM, whole pages: of which it makes anonymous memory, and which PFN mappings may name. linux
+	 * ignores them, and the policy. */
+	uint64_t memory_bytes, exported_bytes;
+	bool structure_only; /* pages have no contents */
+	/* What follows is for vsmp; the others ignore it, but linux for the profile. */
 	const struct vsmp_machine *machine;
 	struct vsmp_placement placement;
 	int home_socket; /* of globals and boot memory; -1: CPU 0's own */
@@ -37,12 +39,34 @@ struct engine_timing {
 	uint64_t operations;              /* of all CPUs, inside their windows */
 };
 
+/* Who counted the page faults. */
+enum engine_counter {
+	ENGINE_COUNTER_SYSTEM, /* the memory system under test, which handles them */
+	ENGINE_COUNTER_PERF,   /* the running kernel, by perf_event_open(2) */
+	ENGINE_COUNTER_RUSAGE  /* the running kernel, by getrusage(2) where the former is not permitted */
+};
+
+/* What the memory system tells of itself, since open. */
+struct engine_statistics {
+	uint64_t faults; /* on linux those of the bodies that have returned, elsewhere all */
+	enum engine_counter counter;
+	bool has_retired;            /* whether the next is known */
+	uint64_t peak_retired_bytes; /* the most memory that ever waited for a grace period */
+};
+
 /* Every int below is 0 or a negative errno. */
 struct engine {
 	const char *name;
 
+	/* The memory system is the running kernel's: there is one, whatever the policy says. */
+	bool kernel;
+
 	/* How many CPUs a run may have at the most; for vsmp the machine decides. */
 	unsigned (*cpus)(void);
+
+	/* Whether a run can tell where the time goes: 0, or a negative errno with what is in the way. NULL
+	 * where it never can. */
+	int (*can_profile)(struct message *why);
 
 	/* Makes the machine and a memory system on it. One at a time. */
 	int (*open)(const struct engine_config *config, struct message *why);
@@ -61,7 +85,8 @@ struct engine {
 	int (*report)(struct vsmp_report *report);
 	void (*report_free)(struct vsmp_report *report);
 
-	/* From inside a body. See vsmp/vsmp.h, whose meaning they have everywhere. */
+	/* From inside a body. See vsmp/vsmp.h, whose meaning they have everywhere. A CPU that has returned is
+	 * not waited for at the barrier, and time spent there is in no profile. */
 	void (*barrier)(void);
 	void (*measure_begin)(void);
 	void (*measure_end)(void);
@@ -70,16 +95,25 @@ struct engine {
 
 	/*
 	 * The memory system's operations, from inside a body. A space is named by a small number that the
-	 * caller chooses, 0 to ENGINE_SPACES_MAX - 1. Addresses and lengths are whole pages, in bytes.
+	 * caller chooses, 0 to ENGINE_SPACES_MAX - 1; on linux there is but space 0, the process's own, and
+	 * any other is -EOPNOTSUPP. Addresses and lengths are whole pages, in bytes.
 	 */
 	int (*space_create)(unsigned space);
 	void (*space_destroy)(unsigned space);
-	/* Maps [address, address + length) so that its fault handler inserts frame_of_ram + page index. The
-	 * frames are RAM that the system owns, 0 the first. */
+	/* Maps [address, address + length) so that its fault handler inserts frame_of_ram + page index, of
+	 * the exported RAM, 0 the first. */
 	int (*map_pfn)(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram);
+	/* Maps anonymous memory to read and write, in pages of PORT_PAGE_SIZE, where nothing is mapped
+	 * (-EEXIST else); private, or `shared` with spaces that are forked from this one. */
+	int (*map_anon)(unsigned space, uintptr_t address, size_t length, bool shared);
 	int (*unmap)(unsigned space, uintptr_t address, size_t length);
-	/* Touches one byte as a program would; a touch that finds no PTE faults. */
+	/* Gives pages back and leaves the mapping, as MADV_DONTNEED does. */
+	int (*dontneed)(unsigned space, uintptr_t address, size_t length);
+	/* Touches one byte as a program would; a touch that finds no PTE faults. -EFAULT where nothing is
+	 * mapped; on linux that ends the process. */
 	int (*touch)(unsigned space, uintptr_t address, bool write);
+	/* While no body runs, but for the caller. */
+	void (*statistics)(struct engine_statistics *statistics);
 	/* Every invariant of the memory system; 0, or -EINVAL with the first that is broken. */
 	int (*check)(struct message *why);
 

@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "mm/system/system.h"
+#include "softfault.h"
 #include "port/memory.h"
 #include "port/page.h"
 
@@ -21,44 +22,45 @@ struct engine_space {
 static struct {
 	CACHE_LINE_ALIGNED struct sf_system *system; /* NULL while none is open */
 	struct engine_space *spaces;                 /* [ENGINE_SPACES_MAX] */
-	uint64_t own_frames, ram_frames;
+	uint64_t own_frames, exported_frames;
 } memory;
 
 /*
- * Page tables take one frame in 512 for each time that a frame is mapped densely, and three a space. This is
+ * Frames for page tables: one in 512 for each time that a frame is mapped densely, and three a space. This is
  * enough for eight times, and for spaces that map thinly; it is address space, not memory.
  */
-static uint64_t own_frames_for(uint64_t ram_frames)
+static uint64_t table_frames_for(uint64_t frames)
 {
-	return ram_frames / 64 + 65536;
+	return frames / 64 + 65536;
 }
 
-int engine_memory_open(const struct policy *policy, uint64_t memory_bytes, bool structure_only,
-		       struct message *why)
+int engine_memory_open(const struct engine_config *engine, struct message *why)
 {
-	struct sf_config config = {.policy = *policy, .structure_only = structure_only};
+	struct system_config config = {.policy = engine->policy, .structure_only = engine->structure_only};
+	uint64_t frames = engine->memory_bytes / PORT_PAGE_SIZE;
 	int error;
 
 	if (memory.system)
 		return message_set(why, -EBUSY, "a memory system is open");
-	if (memory_bytes % PORT_PAGE_SIZE)
+	if ((engine->memory_bytes | engine->exported_bytes) % PORT_PAGE_SIZE)
 		return message_set(why, -EINVAL,
-				   "%" PRIu64 " bytes of memory are not whole pages of %zu bytes",
-				   memory_bytes, PORT_PAGE_SIZE);
-	config.exported_frames = memory_bytes / PORT_PAGE_SIZE;
-	config.own_frames = own_frames_for(config.exported_frames);
+				   "%" PRIu64 " and %" PRIu64
+				   " bytes of memory are not whole pages of %zu bytes",
+				   engine->memory_bytes, engine->exported_bytes, PORT_PAGE_SIZE);
+	config.exported_frames = engine->exported_bytes / PORT_PAGE_SIZE;
+	config.own_frames = frames + table_frames_for(frames + config.exported_frames);
 	memory.spaces = port_memory_alloc(ENGINE_SPACES_MAX * sizeof(*memory.spaces), PORT_NODE_FIRST_TOUCH,
 					  "struct engine_space");
 	if (!memory.spaces)
 		return message_set(why, -ENOMEM, "no memory for the table of spaces");
-	error = sf_system_create(&config, &memory.system, why);
+	error = system_create(&config, &memory.system, why);
 	if (error) {
 		port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
 		memory.spaces = NULL;
 		return error;
 	}
 	memory.own_frames = config.own_frames;
-	memory.ram_frames = config.exported_frames;
+	memory.exported_frames = config.exported_frames;
 	return 0;
 }
 
@@ -68,7 +70,7 @@ void engine_memory_close(void)
 		return;
 	for (unsigned space = 0; space < ENGINE_SPACES_MAX; space++)
 		engine_memory_space_destroy(space);
-	sf_system_destroy(memory.system);
+	system_destroy(memory.system);
 	port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
 	memory.system = NULL;
 	memory.spaces = NULL;
@@ -85,8 +87,7 @@ int engine_memory_space_create(unsigned space)
 		return -EINVAL;
 	if (memory.spaces[space].space)
 		return -EEXIST;
-	memory.spaces[space].space = sf_space_create(memory.system);
-	return memory.spaces[space].space ? 0 : -ENOMEM;
+	return sf_space_create(memory.system, &memory.spaces[space].space);
 }
 
 void engine_memory_space_destroy(unsigned space)
@@ -102,28 +103,55 @@ int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint
 	struct sf_space *found = find(space);
 	uint64_t pages = length >> PORT_PAGE_SHIFT;
 
-	if (!found || pages > memory.ram_frames || frame_of_ram > memory.ram_frames - pages)
+	if (!found || pages > memory.exported_frames || frame_of_ram > memory.exported_frames - pages)
 		return -EINVAL;
-	return sf_space_map_pfn(found, address, length, memory.own_frames + frame_of_ram, true);
+	return system_map_pfn(found, address, length, memory.own_frames + frame_of_ram, true);
+}
+
+int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
+{
+	struct sf_space *found = find(space);
+	int flags = (shared ? SF_MAP_SHARED : SF_MAP_PRIVATE) | SF_MAP_ANONYMOUS | SF_MAP_FIXED_NOREPLACE;
+	uint64_t mapped;
+
+	return found ? sf_map(found, address, length, SF_PROT_READ | SF_PROT_WRITE, flags, &mapped) : -EINVAL;
 }
 
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length)
 {
 	struct sf_space *found = find(space);
 
-	return found ? sf_space_unmap(found, address, length) : -EINVAL;
+	return found ? sf_unmap(found, address, length) : -EINVAL;
+}
+
+int engine_memory_dontneed(unsigned space, uintptr_t address, size_t length)
+{
+	struct sf_space *found = find(space);
+
+	return found ? sf_advise(found, address, length, SF_ADVICE_DONTNEED) : -EINVAL;
 }
 
 int engine_memory_touch(unsigned space, uintptr_t address, bool write)
 {
 	struct sf_space *found = find(space);
 
-	return found ? sf_space_touch(found, address, write) : -EINVAL;
+	return found ? sf_touch(found, address, write ? SF_WRITE : SF_READ, NULL) : -EINVAL;
+}
+
+void engine_memory_statistics(struct engine_statistics *statistics)
+{
+	struct sf_system_statistics system;
+
+	sf_system_statistics(memory.system, &system);
+	*statistics = (struct engine_statistics){.faults = system.faults,
+						 .counter = ENGINE_COUNTER_SYSTEM,
+						 .has_retired = true,
+						 .peak_retired_bytes = system.peak_retired_bytes};
 }
 
 int engine_memory_check(struct message *why)
 {
 	if (!memory.system)
 		return message_set(why, -EINVAL, "no memory system is open");
-	return sf_system_check(memory.system, why);
+	return system_check(memory.system, why);
 }

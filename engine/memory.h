@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 #include "base/message.h"
-#include "mm/policy/policy.h"
+#include "engine/engine.h"
 
 /*
- * Makes a memory system that exports `memory_bytes` of RAM (whole pages) as frames 0 and up, with frames of
- * its own for page tables beside them. Runs on one CPU of the open machine, as engine_memory_close() does.
- * Returns 0; -EBUSY when one is open; -EINVAL or -ENOMEM; each with a message.
+ * Makes the memory system that `config` asks for: memory_bytes of RAM of its own, with room for page tables
+ * beside them, and exported_bytes that PFN mappings name as frames 0 and up. Runs on one CPU of the open
+ * machine, as engine_memory_close() does. Returns 0; -EBUSY when one is open; -EINVAL or -ENOMEM; each with a
+ * message.
  */
-int engine_memory_open(const struct policy *policy, uint64_t memory_bytes, bool structure_only,
-		       struct message *why);
+int engine_memory_open(const struct engine_config *config, struct message *why);
 
 /* Destroys the spaces that are left and the system. Does nothing when none is open. */
 void engine_memory_close(void);
@@ -31,8 +31,11 @@ void engine_memory_close(void);
 int engine_memory_space_create(unsigned space);
 void engine_memory_space_destroy(unsigned space);
 int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram);
+int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, bool shared);
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length);
+int engine_memory_dontneed(unsigned space, uintptr_t address, size_t length);
 int engine_memory_touch(unsigned space, uintptr_t address, bool write);
+void engine_memory_statistics(struct engine_statistics *statistics);
 int engine_memory_check(struct message *why);
 
 #endif

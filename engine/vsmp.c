@@ -25,10 +25,8 @@ struct opening {
 static void open_memory(void *argument)
 {
 	struct opening *opening = argument;
-	const struct engine_config *config = opening->config;
 
-	opening->error =
-	    engine_memory_open(&config->policy, config->memory_bytes, config->structure_only, opening->why);
+	opening->error = engine_memory_open(opening->config, opening->why);
 }
 
 static void close_memory(void *argument)
@@ -79,6 +77,12 @@ static int run(void (*body)(unsigned cpu, void *argument), void *argument, struc
 	return error;
 }
 
+static int can_profile(struct message *why)
+{
+	(void)why;
+	return 0;
+}
+
 static int burst(const struct vsmp_machine *machine, unsigned count, uint64_t seed, bool reads,
 		 unsigned rounds, double *mean_cycles, struct message *why)
 {
@@ -97,6 +101,7 @@ static int burst(const struct vsmp_machine *machine, unsigned count, uint64_t se
 const struct engine engine_vsmp = {
     .name = "vsmp",
     .cpus = cpus,
+    .can_profile = can_profile,
     .open = open_engine,
     .close = close_engine,
     .setup = vsmp_setup,
@@ -112,8 +117,11 @@ const struct engine engine_vsmp = {
     .space_create = engine_memory_space_create,
     .space_destroy = engine_memory_space_destroy,
     .map_pfn = engine_memory_map_pfn,
+    .map_anon = engine_memory_map_anon,
     .unmap = engine_memory_unmap,
+    .dontneed = engine_memory_dontneed,
     .touch = engine_memory_touch,
+    .statistics = engine_memory_statistics,
     .check = engine_memory_check,
     .burst = burst,
 };

@@ -18,7 +18,7 @@
 static const struct cyaml_schema_value cpus_entry = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint32_t)};
 
 static const struct cyaml_schema_field operations_fields[] = {
-    CYAML_FIELD_UINT("published", CYAML_FLAG_DEFAULT, struct experiment, operations.published),
+    CYAML_FIELD_UINT("published", CYAML_FLAG_OPTIONAL, struct experiment, operations.published),
     CYAML_FIELD_UINT("simulated", CYAML_FLAG_DEFAULT, struct experiment, operations.simulated),
     CYAML_FIELD_UINT("warm_up", CYAML_FLAG_DEFAULT, struct experiment, operations.warm_up),
     CYAML_FIELD_UINT("sweep", CYAML_FLAG_DEFAULT, struct experiment, operations.sweep),
@@ -33,12 +33,22 @@ static const struct cyaml_schema_field choice_fields[] = {
 static const struct cyaml_schema_value choice_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_choice, choice_fields)};
 
+static const struct cyaml_schema_field option_fields[] = {
+    CYAML_FIELD_STRING_PTR("option", TEXT, struct experiment_choice, field, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("choice", TEXT, struct experiment_choice, choice, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value option_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_choice, option_fields)};
+
 static const struct cyaml_schema_field variant_fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct experiment_variant, name, 1, 63),
     CYAML_FIELD_STRING_PTR("base", TEXT, struct experiment_variant, base, 1, CYAML_UNLIMITED),
     CYAML_FIELD_STRING_PTR("what", TEXT, struct experiment_variant, what, 1, CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE("set", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct experiment_variant, set,
 			 &choice_entry, 0, 64),
+    CYAML_FIELD_SEQUENCE("options", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct experiment_variant,
+			 options, &option_entry, 0, WORKLOAD_OPTIONS_MAX),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value variant_entry = {
@@ -76,6 +86,25 @@ static int make_policy(const struct experiment_variant *variant, struct policy *
 	return error;
 }
 
+static int check_options(struct document *document, const struct experiment *experiment, uint32_t index,
+			 struct message *why)
+{
+	const struct experiment_variant *variant = &experiment->variants[index];
+	const struct workload *workload = workload_find(experiment->workload, NULL);
+	struct workload_settings settings = {{0}};
+	struct message wrong = {""};
+	char place[64];
+
+	for (uint32_t i = 0; i < variant->options_count; i++) {
+		if (!workload_choose(workload, &settings, variant->options[i].field,
+				     variant->options[i].choice, &wrong))
+			continue;
+		snprintf(place, sizeof(place), "variants.%u.options.%u", index, i);
+		return document_error(document, why, place, "variant \"%s\": %s", variant->name, wrong.text);
+	}
+	return 0;
+}
+
 static int check_variants(struct document *document, const struct experiment *experiment, struct message *why)
 {
 	for (uint32_t i = 0; i < experiment->variants_count; i++) {
@@ -93,6 +122,8 @@ static int check_variants(struct document *document, const struct experiment *ex
 				    "a second variant is called \"%s\"; each needs its own name",
 				    message_quote(variant->name).text);
 			}
+		if (check_options(document, experiment, i, why))
+			return -EINVAL;
 		if (!make_policy(variant, &policy, &at, &wrong))
 			continue;
 		if (at)
@@ -110,7 +141,7 @@ static int check_numbers(struct document *document, const struct experiment *exp
 	const struct {
 		const char *key;
 		uint64_t value, least;
-	} numbers[] = {{"published", experiment->operations.published, 1},
+	} numbers[] = {{"published", experiment->operations.published, 0},
 		       {"simulated", experiment->operations.simulated, 1},
 		       {"warm_up", experiment->operations.warm_up, 0},
 		       {"sweep", experiment->operations.sweep, 1},
@@ -212,4 +243,15 @@ void experiment_policy(const struct experiment_variant *variant, struct policy *
 	uint32_t at;
 
 	make_policy(variant, policy, &at, NULL);
+}
+
+void experiment_settings(const struct experiment *experiment, const struct experiment_variant *variant,
+			 struct workload_settings *settings)
+{
+	const struct workload *workload = workload_find(experiment->workload, NULL);
+
+	memset(settings, 0, sizeof(*settings));
+	for (uint32_t i = 0; i < variant->options_count; i++)
+		workload_choose(workload, settings, variant->options[i].field, variant->options[i].choice,
+				NULL);
 }

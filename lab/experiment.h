@@ -10,19 +10,22 @@
 
 #include "engine/engine.h"
 #include "lab/document.h"
+#include "lab/workload.h"
 
-/* One field of a policy that differs from the base. */
+/* One field of a policy that differs from the base, or one option of the workload. */
 struct experiment_choice {
 	char *field, *choice;
 };
 
-/* A named memory system: a base of mm/policy and what differs from it. */
+/* A named memory system: a base of mm/policy and what differs from it; and how the workload runs on it. */
 struct experiment_variant {
 	char *name;
 	char *base;
 	char *what;
 	struct experiment_choice *set;
 	uint32_t set_count;
+	struct experiment_choice *options; /* of the workload; the others are at their defaults */
+	uint32_t options_count;
 };
 
 struct experiment {
@@ -34,7 +37,7 @@ struct experiment {
 	uint32_t *cpus;
 	uint32_t cpus_count;
 	struct {
-		uint64_t published; /* of each CPU, in the published measurement */
+		uint64_t published; /* of each CPU, in the published measurement; 0 where that is not known */
 		uint64_t simulated; /* of each CPU, in the measured window of a run */
 		uint64_t warm_up;   /* of each CPU, before it */
 		uint64_t sweep;     /* instead of simulated, in the runs over assumed figures */
@@ -57,7 +60,10 @@ void experiment_free(struct experiment *experiment);
 const struct experiment_variant *experiment_variant(const struct experiment *experiment, const char *name,
 						    struct message *why);
 
-/* Makes the policy of a variant, which experiment_load() has found to be possible. */
+/* Makes the policy of a variant, which experiment_load() has found to be possible; and what it sets of the
+ * experiment's workload. */
 void experiment_policy(const struct experiment_variant *variant, struct policy *policy);
+void experiment_settings(const struct experiment *experiment, const struct experiment_variant *variant,
+			 struct workload_settings *settings);
 
 #endif

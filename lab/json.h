@@ -3,18 +3,21 @@
  * Studies and predictions for programs. The schema is stable: keys are added, none changes its meaning.
  *
  * {"schema":1, "experiment", "engine", "machine", "seed", "results":[...]}, and for each case in "results":
- *   variant, cpus
+ *   variant, options, cpus    options: of the workload, as it was run
  *   operations       done in the measured windows of all CPUs together
  *   seconds          the longest of these windows
  *   ns_per_op        time of one operation of a CPU; the median of the repetitions
  *   ops_per_second   of all CPUs
  *   samples          ns_per_op of each repetition
- *   extrapolated_seconds  for as many operations as were published, to set beside "published"
+ *   extrapolated_seconds  for as many operations as were published, to set beside "published"; null where
+ *                    that number is not known
+ *   peak_retired_bytes    of memory that waited for a grace period, at most; null where that is not known
  *   transfers_per_op, conflicts_per_op (null where the engine cannot tell or was not asked),
  *   dropped          events that were observed but not kept, for lack of memory: if not 0, what follows and
  *                    conflicts_per_op tell too little
  *   locks, profile   of the first repetition; empty unless asked for
- *   published        figures of others for this case: quantity, symbol, value, unit, source, kind
+ *   published        figures of others for this case: quantity, symbol, caller, value, unit, source, kind,
+ *                    ours (of a profile share, if a profile was taken; else null), and of a prediction range
  *   range            only of a prediction: low and high of extrapolated_seconds over what is assumed, or null
  * "machine" is null where real CPUs were used. A prediction also has "growth": variant, from and to (CPUs),
  * ratio, range, published.
@@ -30,6 +33,8 @@
 
 /* Each returns a new object, or NULL when out of memory. */
 json_t *json_study(const struct study *study, const struct published_list *published);
+/* {"schema":1, "engines":[...]}, each as json_study() makes it. */
+json_t *json_engines(const struct study *studies, size_t count);
 json_t *json_prediction(const struct prediction *prediction, const struct published_list *published);
 
 #endif

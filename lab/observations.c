@@ -322,13 +322,14 @@ void report_observations(FILE *out, unsigned width, const struct study *study)
 		const struct study_row *row = &study->rows[i];
 
 		if (plan->profile || plan->locks || plan->lines || plan->conflicts)
-			fprintf(out, "\n--- %s, %u CPUs\n", row->what.variant->name, row->what.cpus);
+			fprintf(out, "\n--- %s, %u CPUs\n", report_variant(plan, &row->what).text,
+				row->what.cpus);
 		if (report_of(row)->dropped)
 			table_text(
 			    out, width, "",
 			    "warning: %s, %u CPUs: there was no memory to keep %llu of the observed events; "
 			    "what is shown of this case tells too little",
-			    row->what.variant->name, row->what.cpus,
+			    report_variant(plan, &row->what).text, row->what.cpus,
 			    (unsigned long long)report_of(row)->dropped);
 		if (plan->profile) {
 			fputc('\n', out);

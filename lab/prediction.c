@@ -20,6 +20,20 @@ struct work {
 	double *seconds; /* of each case at each point; those of the study itself stand before the first */
 };
 
+/* Adds what was found at some points to prediction->swept, which frees it from then on. */
+static bool keep(struct prediction *prediction, const struct run_result *results, size_t count, size_t cases)
+{
+	struct run_result *larger =
+	    realloc(prediction->swept, (prediction->swept_points * cases + count + 1) * sizeof(*larger));
+
+	if (!larger)
+		return false;
+	memcpy(larger + prediction->swept_points * cases, results, count * sizeof(*results));
+	prediction->swept = larger;
+	prediction->swept_points += count / cases;
+	return true;
+}
+
 /*
  * Runs the study itself if `own` is not NULL, whose results are then there, and each case at each of `count`
  * points, with fewer operations: at[point * cases + case] says where, seconds[] what came out.
@@ -47,12 +61,18 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 		requests[i] = study_request(plan, at[run], run % plan->case_count * plan->repetitions);
 		requests[i].operations = plan->experiment->operations.sweep;
 		requests[i].warm_up = plan->experiment->operations.sweep_warm_up;
-		requests[i].profile = requests[i].locks = requests[i].lines = requests[i].conflicts = false;
+		requests[i].unchecked = true;
+		requests[i].locks = requests[i].lines = requests[i].conflicts = false;
 	}
 	error = run_all(requests, runs, results, work->progress, work->why);
 	for (size_t i = first; !error && i < runs; i++)
-		seconds[i - first] = run_extrapolated_seconds(plan->experiment, &results[i]);
-	run_results_free(results + first, runs - first);
+		seconds[i - first] = run_extrapolated_seconds(
+		    plan->experiment, results[i].outcome.timing.cpu_seconds_per_operation);
+	if (error || !keep(work->prediction, results + first, runs - first, plan->case_count)) {
+		if (!error)
+			error = message_set(work->why, -ENOMEM, "out of memory");
+		run_results_free(results + first, runs - first);
+	}
 out:
 	free(requests);
 	if (!own)
@@ -150,7 +170,7 @@ static size_t find_extremes(const struct work *work, size_t of_case, double *qua
 	const struct study_plan *plan = work->plan;
 	size_t count = 0;
 
-	for (int growth = 0; growth <= 1; growth++) {
+	for (int growth = 0; growth <= (work->prediction->growth_count > 0); growth++) {
 		for (size_t i = 0; i < work->prediction->points; i++)
 			quantities[i] =
 			    quantity(plan, work->seconds + (i + 1) * plan->case_count, of_case, growth);
@@ -231,6 +251,8 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 
 void prediction_free(struct prediction *prediction)
 {
+	run_results_free(prediction->swept, prediction->swept_points * prediction->study.plan.case_count);
+	free(prediction->swept);
 	free(prediction->seconds);
 	free(prediction->growth);
 	study_free(&prediction->study);

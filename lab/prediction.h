@@ -22,7 +22,9 @@ struct prediction {
 	struct range *seconds; /* of each case; no numbers were given to it when nothing is assumed */
 	struct prediction_growth *growth;
 	size_t growth_count;
-	size_t points; /* in the assumed ranges that were tried, for each case */
+	size_t points;            /* in the assumed ranges that were tried, for each case */
+	struct run_result *swept; /* of each case at each point: [swept_points][cases] */
+	size_t swept_points;
 };
 
 /*

@@ -9,9 +9,13 @@
 #define TEXT   CYAML_FLAG_POINTER
 #define STRICT CYAML_FLAG_STRICT
 
-static const struct cyaml_strval quantities[] = {{"seconds", PUBLISHED_SECONDS}};
-static const char *const units[] = {[PUBLISHED_SECONDS] = "s"};
+static const struct cyaml_strval quantities[] = {{"seconds", PUBLISHED_SECONDS},
+						 {"profile share", PUBLISHED_PROFILE_SHARE}};
+static const char *const units[] = {[PUBLISHED_SECONDS] = "s", [PUBLISHED_PROFILE_SHARE] = "%"};
 static const struct cyaml_strval kinds[] = {{"predicted", PUBLISHED_PREDICTED}, {"fitted", PUBLISHED_FITTED}};
+
+static const struct cyaml_schema_value function_entry = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 
 static const struct cyaml_schema_field published_fields[] = {
     CYAML_FIELD_STRING_PTR("variant", TEXT, struct published, variant, 1, CYAML_UNLIMITED),
@@ -21,6 +25,14 @@ static const struct cyaml_schema_field published_fields[] = {
     CYAML_FIELD_STRING_PTR("unit", TEXT, struct published, unit, 1, CYAML_UNLIMITED),
     CYAML_FIELD_ENUM("kind", STRICT, struct published, kind, kinds, CYAML_ARRAY_LEN(kinds)),
     CYAML_FIELD_STRING_PTR("source", TEXT, struct published, source, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("symbol", TEXT | CYAML_FLAG_OPTIONAL, struct published, symbol, 1,
+			   CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("caller", TEXT | CYAML_FLAG_OPTIONAL, struct published, caller, 1,
+			   CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("ours", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published, ours,
+			 &function_entry, 1, 16),
+    CYAML_FIELD_SEQUENCE("of", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published, of,
+			 &function_entry, 1, 16),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value published_entry = {
@@ -43,19 +55,82 @@ static const struct cyaml_schema_field fields[] = {
 static const struct cyaml_schema_value schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct published_list, fields)};
 
+/* Which keys a figure of its quantity has, besides those that all have. */
+static int check_keys(struct document *document, const struct published *published, uint32_t index,
+		      struct message *why)
+{
+	bool share = published->quantity == PUBLISHED_PROFILE_SHARE;
+	const struct {
+		const char *key;
+		bool there, wanted;
+	} keys[] = {{"symbol", published->symbol, share},
+		    {"ours", published->ours, share},
+		    {"caller", published->caller, share && published->of},
+		    {"of", published->of, share && published->caller}};
+	char place[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (keys[i].there == keys[i].wanted)
+			continue;
+		snprintf(place, sizeof(place), "published.%u%s%s", index, keys[i].there ? "." : "",
+			 keys[i].there ? keys[i].key : "");
+		return document_error(document, why, place, "a figure of %s%s %s the key \"%s\"",
+				      published_quantity_name(published->quantity),
+				      published->caller ? " of a caller" : "",
+				      keys[i].wanted ? "needs" : "cannot have", keys[i].key);
+	}
+	return 0;
+}
+
+static bool same_text(const char *one, const char *other)
+{
+	return one == other || (one && other && !strcmp(one, other));
+}
+
+static bool is_same_figure(const struct published *one, const struct published *other)
+{
+	return published_is_of(one, other->variant, other->cpus) && one->quantity == other->quantity &&
+	       same_text(one->symbol, other->symbol) && same_text(one->caller, other->caller);
+}
+
+static int check_value(struct document *document, const struct experiment *experiment,
+		       const struct published *published, uint32_t index, struct message *why)
+{
+	char place[64];
+
+	snprintf(place, sizeof(place), "published.%u.value", index);
+	if (published->value <= 0)
+		return document_error(document, why, place, "\"value\" is %g; it must be more than 0",
+				      published->value);
+	if (published->quantity == PUBLISHED_PROFILE_SHARE && published->value > 100)
+		return document_error(document, why, place, "\"value\" is %g; a share is 100 %% at the most",
+				      published->value);
+	snprintf(place, sizeof(place), "published.%u.unit", index);
+	if (strcmp(published->unit, units[published->quantity]))
+		return document_error(document, why, place, "\"unit\" is \"%s\"; %s must be in %s",
+				      published->unit, published_quantity_name(published->quantity),
+				      units[published->quantity]);
+	snprintf(place, sizeof(place), "published.%u.quantity", index);
+	if (published->quantity == PUBLISHED_SECONDS && !experiment->operations.published)
+		return document_error(document, why, place,
+				      "seconds are for a number of operations; \"operations\" lacks the "
+				      "key \"published\"");
+	return 0;
+}
+
 static int check_one(struct document *document, const struct experiment *experiment,
 		     const struct published_list *list, uint32_t index, struct message *why)
 {
 	const struct published *published = &list->published[index];
 	struct message wrong = {""};
 	char place[64];
+	int error;
 
 	snprintf(place, sizeof(place), "published.%u.variant", index);
 	if (!experiment_variant(experiment, published->variant, &wrong))
 		return document_error(document, why, place, "%s", wrong.text);
 	for (uint32_t i = 0; i < index; i++)
-		if (published_find(list, published->variant, published->cpus, published->quantity) !=
-		    published)
+		if (is_same_figure(&list->published[i], published))
 			return document_error(document, why, place,
 					      "a second figure for \"%s\" on %u CPUs; one of the two must go",
 					      message_quote(published->variant).text, published->cpus);
@@ -63,17 +138,8 @@ static int check_one(struct document *document, const struct experiment *experim
 	if (!published->cpus || published->cpus > VSMP_CPUS_MAX)
 		return document_error(document, why, place, "\"cpus\" is %u; it must be 1 to %u",
 				      published->cpus, VSMP_CPUS_MAX);
-	snprintf(place, sizeof(place), "published.%u.value", index);
-	if (published->value <= 0)
-		return document_error(document, why, place, "\"value\" is %g; it must be more than 0",
-				      published->value);
-	snprintf(place, sizeof(place), "published.%u.unit", index);
-	if (strcmp(published->unit, units[published->quantity]))
-		return document_error(document, why, place, "\"unit\" is \"%s\"; %s must be in %s",
-				      message_quote(published->unit).text,
-				      published_quantity_name(published->quantity),
-				      units[published->quantity]);
-	return 0;
+	error = check_value(document, experiment, published, index, why);
+	return error ? error : check_keys(document, published, index, why);
 }
 
 int published_load(struct published_list **list, struct document *document,
@@ -98,14 +164,27 @@ void published_free(struct published_list *list)
 	document_free(&schema, list);
 }
 
-const struct published *published_find(const struct published_list *list, const char *variant, unsigned cpus,
-				       enum published_quantity quantity)
+bool published_is_of(const struct published *published, const char *variant, unsigned cpus)
+{
+	return published->cpus == cpus && !strcmp(published->variant, variant);
+}
+
+const struct published *published_seconds(const struct published_list *list, const char *variant,
+					  unsigned cpus)
 {
 	for (uint32_t i = 0; list && i < list->published_count; i++)
-		if (list->published[i].cpus == cpus && list->published[i].quantity == quantity &&
-		    !strcmp(list->published[i].variant, variant))
+		if (list->published[i].quantity == PUBLISHED_SECONDS &&
+		    published_is_of(&list->published[i], variant, cpus))
 			return &list->published[i];
 	return NULL;
+}
+
+bool published_has(const struct published_list *list, enum published_quantity quantity)
+{
+	for (uint32_t i = 0; list && i < list->published_count; i++)
+		if (list->published[i].quantity == quantity)
+			return true;
+	return false;
 }
 
 const char *published_quantity_name(enum published_quantity quantity)

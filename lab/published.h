@@ -5,13 +5,15 @@
 #ifndef LAB_PUBLISHED_H
 #define LAB_PUBLISHED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lab/document.h"
 #include "lab/experiment.h"
 
 enum published_quantity {
-	PUBLISHED_SECONDS /* for the operations that were published */
+	PUBLISHED_SECONDS,      /* for the operations that were published */
+	PUBLISHED_PROFILE_SHARE /* percent of all CPU time in one function and in what is part of it */
 };
 
 /* What our figure for it is. */
@@ -28,6 +30,14 @@ struct published {
 	char *unit;
 	enum published_kind kind;
 	char *source;
+	/*
+	 * Of a profile share. `symbol` is the function as it was called where it was measured, `ours` what it
+	 * is here, as lab/share.h takes it. With `caller` the share is of the symbol's own time, as much of
+	 * it as was spent for that caller; `of` is then what the symbol alone is here.
+	 */
+	char *symbol, *caller;
+	char **ours, **of;
+	uint32_t ours_count, of_count;
 };
 
 struct published_list {
@@ -43,9 +53,15 @@ int published_load(struct published_list **list, struct document *document,
 		   const struct experiment *experiment, struct message *why);
 void published_free(struct published_list *list);
 
-/* Returns the figure of that quantity, or NULL when none was published. `list` may be NULL. */
-const struct published *published_find(const struct published_list *list, const char *variant, unsigned cpus,
-				       enum published_quantity quantity);
+/* Returns the seconds of a case, or NULL when none were published. `list` may be NULL. */
+const struct published *published_seconds(const struct published_list *list, const char *variant,
+					  unsigned cpus);
+
+/* Returns whether a figure is of that variant on so many CPUs. */
+bool published_is_of(const struct published *published, const char *variant, unsigned cpus);
+
+/* Returns whether any figure is of that quantity, so whether runs must find it out. `list` may be NULL. */
+bool published_has(const struct published_list *list, enum published_quantity quantity);
 
 /* "seconds"; "predicted" or "fitted". */
 const char *published_quantity_name(enum published_quantity quantity);

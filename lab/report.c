@@ -17,6 +17,30 @@ const struct published_list *report_comparable(const struct study *study,
 	return published;
 }
 
+/* Whether all cases have the same choice of an option. */
+static bool is_common(const struct study_plan *plan, unsigned option)
+{
+	for (size_t i = 1; i < plan->case_count; i++)
+		if (plan->cases[i].settings.choice[option] != plan->cases[0].settings.choice[option])
+			return false;
+	return true;
+}
+
+static void show_settings(FILE *out, unsigned width, const struct study_plan *plan)
+{
+	const struct workload *workload = workload_find(plan->experiment->workload, NULL);
+	char text[512];
+	size_t used = 0;
+
+	for (unsigned i = 0; i < workload->option_count; i++)
+		used += (size_t)snprintf(
+		    text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "", workload->options[i].name,
+		    is_common(plan, i) ? workload_choice(workload, &plan->cases[0].settings, i)
+				       : "by variant");
+	if (workload->option_count)
+		table_text(out, width, "  ", "workload %s: %s", workload->name, text);
+}
+
 static void heading(FILE *out, unsigned width, const struct study *study)
 {
 	const struct study_plan *plan = &study->plan;
@@ -32,6 +56,7 @@ static void heading(FILE *out, unsigned width, const struct study *study)
 	else
 		table_text(out, width, "  ", "this computer, engine %s, seed %llu", plan->engine->name,
 			   (unsigned long long)plan->seed);
+	show_settings(out, width, plan);
 	if (plan->operations < experiment->operations.published)
 		table_text(out, width, "  ",
 			   "Each CPU %s %llu operations of the %llu that were published; times are "
@@ -42,53 +67,184 @@ static void heading(FILE *out, unsigned width, const struct study *study)
 	fputc('\n', out);
 }
 
+/* The columns of a study's table; those that would be empty are not there. */
+enum column {
+	COLUMN_VARIANT,
+	COLUMN_CPUS,
+	COLUMN_OPERATION,
+	COLUMN_MACHINE,
+	COLUMN_SECONDS,
+	COLUMN_PUBLISHED,
+	COLUMN_RATIO,
+	COLUMN_TRANSFERS,
+	COLUMN_RETIRED,
+	COLUMN_FASTEST,
+	COLUMN_SLOWEST,
+	COLUMN_COUNTER,
+	COLUMNS
+};
+
+static const struct table_column study_columns[COLUMNS] = {
+    [COLUMN_VARIANT] = {"variant", TABLE_LEFT, 0, 0},
+    [COLUMN_CPUS] = {"CPUs", TABLE_RIGHT, 0, 0},
+    [COLUMN_OPERATION] = {"time/op (ns)", TABLE_RIGHT, 0, 0},
+    [COLUMN_MACHINE] = {"machine (ops/s)", TABLE_RIGHT, 2, 0},
+    [COLUMN_SECONDS] = {"time (s)", TABLE_RIGHT, 0, 0},
+    [COLUMN_PUBLISHED] = {"published (s)", TABLE_RIGHT, 0, 0},
+    [COLUMN_RATIO] = {"ratio", TABLE_RIGHT, 1, 0},
+    [COLUMN_TRANSFERS] = {"transfers/op", TABLE_RIGHT, 3, 0},
+    [COLUMN_RETIRED] = {"most retired (KiB)", TABLE_RIGHT, 4, 0},
+    [COLUMN_FASTEST] = {"fastest/op (ns)", TABLE_RIGHT, 3, 0},
+    [COLUMN_SLOWEST] = {"slowest/op (ns)", TABLE_RIGHT, 3, 0},
+    [COLUMN_COUNTER] = {"faults counted by", TABLE_LEFT, 5, 0},
+};
+
+/* Less than a page in every case is not worth a column. */
+static bool has_retired(const struct study *study)
+{
+	for (size_t i = 0; i < study->plan.case_count; i++)
+		if (study->rows[i].observed->outcome.statistics.peak_retired_bytes >= 4096)
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct study *study, enum column column)
+{
+	bool simulated = study->plan.machine != NULL;
+	bool extrapolated = study->plan.experiment->operations.published;
+
+	switch (column) {
+	case COLUMN_SECONDS:
+		return extrapolated;
+	case COLUMN_PUBLISHED:
+	case COLUMN_RATIO:
+		return extrapolated && simulated;
+	case COLUMN_TRANSFERS:
+		return simulated;
+	case COLUMN_RETIRED:
+		return has_retired(study);
+	case COLUMN_FASTEST:
+	case COLUMN_SLOWEST:
+		return !simulated;
+	case COLUMN_COUNTER:
+		return study->plan.engine->kernel;
+	default:
+		return true;
+	}
+}
+
+static struct range samples_of(const struct study *study, const struct study_row *row)
+{
+	struct range range = {0};
+
+	for (unsigned i = 0; i < study->plan.repetitions; i++)
+		range_add(&range, row->samples_ns[i]);
+	return range;
+}
+
+struct report_label report_variant(const struct study_plan *plan, const struct study_case *what)
+{
+	const struct workload *workload = workload_find(plan->experiment->workload, NULL);
+	struct report_label label;
+	size_t used;
+
+	snprintf(label.text, sizeof(label.text), "%s",
+		 plan->engine->kernel ? "running kernel" : what->variant->name);
+	used = strlen(label.text);
+	for (unsigned i = 0; plan->engine->kernel && i < workload->option_count; i++)
+		if (!is_common(plan, i) && used < sizeof(label.text))
+			used += (size_t)snprintf(label.text + used, sizeof(label.text) - used, ", %s %s",
+						 workload->options[i].name,
+						 workload_choice(workload, &what->settings, i));
+	return label;
+}
+
+const char *report_counter(enum engine_counter counter)
+{
+	static const char *const names[] = {[ENGINE_COUNTER_SYSTEM] = "itself",
+					    [ENGINE_COUNTER_PERF] = "perf_event_open",
+					    [ENGINE_COUNTER_RUSAGE] = "getrusage"};
+
+	return names[counter];
+}
+
+static void study_cell(struct table *table, enum column column, const struct study *study,
+		       const struct study_row *row, const struct published *figure)
+{
+	const struct engine_statistics *statistics = &row->observed->outcome.statistics;
+	const struct vsmp_report *report = &row->observed->report;
+	struct number number = {"-"};
+
+	switch (column) {
+	case COLUMN_VARIANT:
+		table_cell(table, "%s", report_variant(&study->plan, &row->what).text);
+		return;
+	case COLUMN_CPUS:
+		table_cell(table, "%u", row->what.cpus);
+		return;
+	case COLUMN_MACHINE:
+		table_cell(table, "%.0f", row->operations_per_second);
+		return;
+	case COLUMN_COUNTER:
+		table_cell(table, "%s", report_counter(statistics->counter));
+		return;
+	case COLUMN_OPERATION:
+		number = number_text(row->ns_per_operation);
+		break;
+	case COLUMN_SECONDS:
+		number = number_text(row->seconds);
+		break;
+	case COLUMN_PUBLISHED:
+		if (figure)
+			number = number_text(figure->value);
+		break;
+	case COLUMN_RATIO:
+		if (figure)
+			number = number_text(row->seconds / figure->value);
+		break;
+	case COLUMN_TRANSFERS:
+		if (report->operations)
+			number = number_text((double)report->transfers / (double)report->operations);
+		break;
+	case COLUMN_RETIRED:
+		if (statistics->has_retired)
+			number = number_text((double)statistics->peak_retired_bytes / 1024);
+		break;
+	case COLUMN_FASTEST:
+		number = number_text(samples_of(study, row).low);
+		break;
+	case COLUMN_SLOWEST:
+		number = number_text(samples_of(study, row).high);
+		break;
+	default:
+		break;
+	}
+	table_cell(table, "%s", number.text);
+}
+
 void report_study(FILE *out, unsigned width, const struct study *study,
 		  const struct published_list *published)
 {
-	static const struct table_column all[] = {
-	    {"variant", TABLE_LEFT, 0, 0},       {"CPUs", TABLE_RIGHT, 0, 0},
-	    {"time/op (ns)", TABLE_RIGHT, 0, 0}, {"machine (ops/s)", TABLE_RIGHT, 2, 0},
-	    {"time (s)", TABLE_RIGHT, 0, 0},     {"published (s)", TABLE_RIGHT, 0, 0},
-	    {"ratio", TABLE_RIGHT, 1, 0},        {"transfers/op", TABLE_RIGHT, 3, 0},
-	};
-	static const struct table_column here[] = {
-	    {"variant", TABLE_LEFT, 0, 0},          {"CPUs", TABLE_RIGHT, 0, 0},
-	    {"time/op (ns)", TABLE_RIGHT, 0, 0},    {"machine (ops/s)", TABLE_RIGHT, 2, 0},
-	    {"time (s)", TABLE_RIGHT, 0, 0},        {"fastest/op (ns)", TABLE_RIGHT, 3, 0},
-	    {"slowest/op (ns)", TABLE_RIGHT, 3, 0},
-	};
-	bool simulated = study->plan.machine != NULL;
-	struct table *table =
-	    simulated ? table_create(all, ARRAY_SIZE(all)) : table_create(here, ARRAY_SIZE(here));
+	struct table_column shown[COLUMNS];
+	enum column kinds[COLUMNS];
+	struct table *table;
+	size_t count = 0;
 
+	for (enum column column = 0; column < COLUMNS; column++) {
+		if (!is_shown(study, column))
+			continue;
+		shown[count] = study_columns[column];
+		kinds[count++] = column;
+	}
+	table = table_create(shown, count);
 	heading(out, width, study);
 	for (size_t i = 0; i < study->plan.case_count; i++) {
 		const struct study_row *row = &study->rows[i];
 		const struct published *figure =
-		    published_find(published, row->what.variant->name, row->what.cpus, PUBLISHED_SECONDS);
+		    published_seconds(published, row->what.variant->name, row->what.cpus);
 
-		table_cell(table, "%s", row->what.variant->name);
-		table_cell(table, "%u", row->what.cpus);
-		table_cell(table, "%s", number_text(row->ns_per_operation).text);
-		table_cell(table, "%.0f", row->operations_per_second);
-		table_cell(table, "%s", number_text(row->seconds).text);
-		if (!simulated) {
-			struct range range = {0};
-
-			for (unsigned j = 0; j < study->plan.repetitions; j++)
-				range_add(&range, row->samples_ns[j]);
-			table_cell(table, "%s", number_text(range.low).text);
-			table_cell(table, "%s", number_text(range.high).text);
-			continue;
-		}
-		table_cell(table, "%s", figure ? number_text(figure->value).text : "-");
-		table_cell(table, "%s", figure ? number_text(row->seconds / figure->value).text : "-");
-		table_cell(table, "%s",
-			   row->observed->report.operations
-			       ? number_text((double)row->observed->report.transfers /
-					     (double)row->observed->report.operations)
-				     .text
-			       : "-");
+		for (size_t j = 0; j < count; j++)
+			study_cell(table, kinds[j], study, row, figure);
 	}
 	table_print(table, out, width);
 	table_free(table);
@@ -110,8 +266,8 @@ static void prediction_row(struct table *table, const char *variant, const char 
 		table_cell(table, "-");
 }
 
-void report_prediction(FILE *out, unsigned width, const struct prediction *prediction,
-		       const struct published_list *published)
+static void show_seconds(FILE *out, unsigned width, const struct prediction *prediction,
+			 const struct published_list *published)
 {
 	static const struct table_column columns[] = {
 	    {"variant", TABLE_LEFT, 0, 0},
@@ -125,11 +281,10 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 	const struct study *study = &prediction->study;
 	struct table *table = table_create(columns, ARRAY_SIZE(columns));
 
-	heading(out, width, study);
 	for (size_t i = 0; i < study->plan.case_count; i++) {
 		const struct study_row *row = &study->rows[i];
 		const struct published *figure =
-		    published_find(published, row->what.variant->name, row->what.cpus, PUBLISHED_SECONDS);
+		    published_seconds(published, row->what.variant->name, row->what.cpus);
 		char cpus[16];
 
 		snprintf(cpus, sizeof(cpus), "%u", row->what.cpus);
@@ -142,8 +297,8 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 		const char *variant = growth->variant->name;
 		unsigned few = study->plan.cases[growth->from].cpus,
 			 many = study->plan.cases[growth->to].cpus;
-		const struct published *from = published_find(published, variant, few, PUBLISHED_SECONDS);
-		const struct published *to = published_find(published, variant, many, PUBLISHED_SECONDS);
+		const struct published *from = published_seconds(published, variant, few);
+		const struct published *to = published_seconds(published, variant, many);
 		char cpus[32];
 
 		snprintf(cpus, sizeof(cpus), "%u to %u", few, many);
@@ -154,17 +309,27 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 	table_print(table, out, width);
 	table_free(table);
 	fputc('\n', out);
+}
+
+void report_prediction(FILE *out, unsigned width, const struct prediction *prediction,
+		       const struct published_list *published)
+{
+	heading(out, width, &prediction->study);
+	if (published_has(published, PUBLISHED_SECONDS))
+		show_seconds(out, width, prediction, published);
+	if (published_has(published, PUBLISHED_PROFILE_SHARE))
+		report_shares(out, width, prediction, published);
 	if (prediction->points)
 		table_text(
 		    out, width, "",
 		    "The range spans %zu more runs of each case. The points tried, in the plausible ranges "
 		    "of what is assumed about the machine: one figure at a time at either end; all at the "
-		    "end that lengthens times, and all at the other; and for the time on the most CPUs, and "
-		    "for the growth, each figure at the end that by itself lowered it, and at the end that "
+		    "end that lengthens times, and all at the other; and for the time on the most CPUs%s, "
+		    "each figure at the end that by itself lowered it, and at the end that "
 		    "by itself raised it%s. \"fitted\": a figure of the machine was chosen so that this one "
 		    "comes out; \"predicted\": nothing was.",
-		    prediction->points,
-		    study->plan.machine->home_assumed
+		    prediction->points, prediction->growth_count ? ", and for the growth" : "",
+		    prediction->study.plan.machine->home_assumed
 			? "; all but the single figures with either home of the kernel's globals"
 			: "");
 }

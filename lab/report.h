@@ -23,6 +23,32 @@ void report_observations(FILE *out, unsigned width, const struct study *study);
 void report_prediction(FILE *out, unsigned width, const struct prediction *prediction,
 		       const struct published_list *published);
 
+/* That part of report_prediction() which sets published profiles beside ours. */
+void report_shares(FILE *out, unsigned width, const struct prediction *prediction,
+		   const struct published_list *published);
+
+/* What a published share becomes over what is assumed, for the case of number `index`. */
+struct range report_share_range(const struct prediction *prediction, size_t index,
+				const struct published *figure);
+
+/*
+ * Several studies of the same cases, each on another engine that uses real CPUs: how fast each is beside the
+ * running kernel, and what they do not have in common.
+ */
+void report_engines(FILE *out, unsigned width, const struct study *studies, size_t count);
+
+/*
+ * What a case is called in a table: its variant. The running kernel is what it is, whatever the variant, so
+ * its cases are told apart by what differs between them: "running kernel, layout each".
+ */
+struct report_label {
+	char text[128];
+};
+struct report_label report_variant(const struct study_plan *plan, const struct study_case *what);
+
+/* "perf_event_open". */
+const char *report_counter(enum engine_counter counter);
+
 /* Where a machine's figures come from: how many are sourced, and which are assumed and fitted. */
 void report_machine(FILE *out, unsigned width, const struct machine *machine);
 

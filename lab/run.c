@@ -21,8 +21,10 @@ static int configure(const struct run_request *request, const struct workload *w
 	*config = (struct engine_config){
 	    .cpus = request->cpus,
 	    .seed = request->seed,
-	    .memory_bytes = workload->memory_bytes(size),
-	    .structure_only = workload->structure_only,
+	    .memory_bytes = workload->memory_bytes ? workload->memory_bytes(size) : 0,
+	    .exported_bytes = workload->exported_bytes ? workload->exported_bytes(size) : 0,
+	    /* A simulated machine counts what clearing costs without doing it. */
+	    .structure_only = workload->structure_only || run_is_simulated(request->engine),
 	    .placement = request->placement,
 	    .home_socket = -1,
 	    .profile = request->profile,
@@ -47,7 +49,9 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	const struct workload_size size = {.cpus = request->cpus,
 					   .published = request->experiment->operations.published,
 					   .measured = request->operations,
-					   .warm_up = request->warm_up};
+					   .warm_up = request->warm_up,
+					   .settings = request->settings,
+					   .unchecked = request->unchecked};
 	struct run_result got = {0};
 	struct vsmp_machine machine;
 	struct engine_config config;
@@ -59,7 +63,7 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	error = request->engine->open(&config, why);
 	if (error)
 		return error;
-	error = workload->run(request->engine, &size, &got.timing, why);
+	error = workload->run(request->engine, &size, &got.outcome, why);
 	if (error == -EDEADLK && request->engine->deadlock_report)
 		*details = request->engine->deadlock_report();
 	if (error)
@@ -67,11 +71,11 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	error = request->engine->report(&got.report);
 	if (error)
 		return message_set(why, error, "the report cannot be made: %s", strerror(-error));
-	if (!(got.timing.cpu_seconds_per_operation > 0))
+	if (!(got.outcome.timing.cpu_seconds_per_operation > 0))
 		return message_set(why, -EIO,
 				   "the measured time of an operation is %g s; it must be more than 0",
-				   got.timing.cpu_seconds_per_operation);
-	wire_bytes(result, &got.timing, sizeof(got.timing));
+				   got.outcome.timing.cpu_seconds_per_operation);
+	wire_bytes(result, &got.outcome, sizeof(got.outcome));
 	wire_report(result, &got.report);
 	return 0;
 }
@@ -80,7 +84,7 @@ static void take(size_t job, void *argument, struct wire *wire)
 {
 	struct run_result *result = &((struct batch *)argument)->results[job];
 
-	wire_bytes(wire, &result->timing, sizeof(result->timing));
+	wire_bytes(wire, &result->outcome, sizeof(result->outcome));
 	wire_report(wire, &result->report);
 }
 
@@ -116,9 +120,11 @@ void run_results_free(struct run_result *results, size_t count)
 		wire_report_free(&results[i].report);
 }
 
-double run_extrapolated_seconds(const struct experiment *experiment, const struct run_result *result)
+double run_extrapolated_seconds(const struct experiment *experiment, double operation_seconds)
 {
-	return result->timing.cpu_seconds_per_operation * (double)experiment->operations.published;
+	uint64_t published = experiment->operations.published;
+
+	return published ? operation_seconds * (double)published : operation_seconds;
 }
 
 const struct engine *run_engine(const char *name, struct message *why)

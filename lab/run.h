@@ -17,13 +17,15 @@ struct run_request {
 	const struct machine_point *point;
 	struct vsmp_placement placement;
 	unsigned cpus;
+	struct workload_settings settings;
 	uint64_t seed;
 	uint64_t operations, warm_up; /* of each CPU */
 	bool profile, locks, lines, conflicts;
+	bool unchecked; /* see struct workload_size */
 };
 
 struct run_result {
-	struct engine_timing timing;
+	struct workload_outcome outcome;
 	struct vsmp_report report; /* what was not asked for is empty */
 };
 
@@ -37,8 +39,9 @@ int run_all(const struct run_request *requests, size_t count, struct run_result 
 	    void (*progress)(size_t done, size_t count), struct message *why);
 void run_results_free(struct run_result *results, size_t count);
 
-/* Returns the seconds that the published operations of a CPU would take at the measured pace. */
-double run_extrapolated_seconds(const struct experiment *experiment, const struct run_result *result);
+/* Returns the seconds that `operation_seconds` makes of the published operations of a CPU; of one operation
+ * where the experiment does not say how many were published. */
+double run_extrapolated_seconds(const struct experiment *experiment, double operation_seconds);
 
 /* Returns the engine called `name`, or NULL with a message that lists the names. */
 const struct engine *run_engine(const char *name, struct message *why);

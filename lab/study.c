@@ -7,6 +7,15 @@
 
 #include "lab/statistics.h"
 
+struct study_case study_case(const struct experiment *experiment, const struct experiment_variant *variant,
+			     unsigned cpus)
+{
+	struct study_case made = {.variant = variant, .cpus = cpus};
+
+	experiment_settings(experiment, variant, &made.settings);
+	return made;
+}
+
 size_t study_run_count(const struct study_plan *plan)
 {
 	return plan->case_count * plan->repetitions;
@@ -27,6 +36,7 @@ struct run_request study_request(const struct study_plan *plan, const struct mac
 	    .point = point,
 	    .placement = plan->placement,
 	    .cpus = what->cpus,
+	    .settings = what->settings,
 	    .seed = plan->seed + repetition,
 	    .operations = plan->operations,
 	    .warm_up = plan->experiment->operations.warm_up,
@@ -54,10 +64,10 @@ int study_collect(struct study *study, const struct study_plan *plan, struct run
 		if (!row->samples_ns)
 			return -ENOMEM;
 		for (unsigned j = 0; j < plan->repetitions; j++)
-			row->samples_ns[j] = 1e9 * of_case[j].timing.cpu_seconds_per_operation;
+			row->samples_ns[j] = 1e9 * of_case[j].outcome.timing.cpu_seconds_per_operation;
 		row->ns_per_operation = statistics_median(row->samples_ns, plan->repetitions);
 		row->operations_per_second = 1e9 * row->what.cpus / row->ns_per_operation;
-		row->seconds = 1e-9 * row->ns_per_operation * (double)plan->experiment->operations.published;
+		row->seconds = run_extrapolated_seconds(plan->experiment, 1e-9 * row->ns_per_operation);
 	}
 	return 0;
 }

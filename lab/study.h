@@ -10,7 +10,12 @@
 struct study_case {
 	const struct experiment_variant *variant;
 	unsigned cpus;
+	struct workload_settings settings;
 };
+
+/* A case of `variant` as the experiment's file has it. */
+struct study_case study_case(const struct experiment *experiment, const struct experiment_variant *variant,
+			     unsigned cpus);
 
 struct study_plan {
 	const struct experiment *experiment;
@@ -31,7 +36,7 @@ struct study_row {
 	double *samples_ns;                /* time of one operation of a CPU, one for each repetition */
 	double ns_per_operation;           /* their median */
 	double operations_per_second;      /* of all CPUs, by the median */
-	double seconds;                    /* by the median, for as many operations as were published */
+	double seconds;                    /* by the median, see run_extrapolated_seconds() */
 	const struct run_result *observed; /* the first repetition, whose reports are shown */
 };
 

@@ -6,7 +6,7 @@
 
 #include "lab/names.h"
 
-static const struct workload *const workloads[] = {&workload_pfn_insert};
+static const struct workload *const workloads[] = {&workload_anon_fault, &workload_pfn_insert};
 
 const struct workload *workload_find(const char *name, struct message *why)
 {
@@ -21,4 +21,40 @@ const struct workload *workload_find(const char *name, struct message *why)
 	names_suggest(suggestion, sizeof(suggestion), name, names, ARRAY_SIZE(names));
 	message_set(why, -ENOENT, "there is no workload \"%s\"; %s", message_quote(name).text, suggestion);
 	return NULL;
+}
+
+int workload_choose(const struct workload *workload, struct workload_settings *settings, const char *option,
+		    const char *choice, struct message *why)
+{
+	const char *names[WORKLOAD_OPTIONS_MAX];
+	char suggestion[MESSAGE_BYTES / 2];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < workload->option_count; i++) {
+		const struct workload_option *found = &workload->options[i];
+
+		names[i] = found->name;
+		if (strcmp(found->name, option))
+			continue;
+		for (count = 0; found->choices[count]; count++) {
+			if (strcmp(found->choices[count], choice))
+				continue;
+			settings->choice[i] = (uint8_t)count;
+			return 0;
+		}
+		names_suggest(suggestion, sizeof(suggestion), choice, (const char **)found->choices, count);
+		return message_set(why, -ENOENT, "%s cannot be \"%s\"; %s", option, choice, suggestion);
+	}
+	if (!workload->option_count)
+		return message_set(why, -ENOENT, "workload %s has no options, so no \"%s\"", workload->name,
+				   option);
+	names_suggest(suggestion, sizeof(suggestion), option, names, workload->option_count);
+	return message_set(why, -ENOENT, "workload %s has no option \"%s\"; %s", workload->name, option,
+			   suggestion);
+}
+
+const char *workload_choice(const struct workload *workload, const struct workload_settings *settings,
+			    unsigned option)
+{
+	return workload->options[option].choices[settings->choice[option]];
 }

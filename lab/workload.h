@@ -8,20 +8,46 @@
 
 #include "engine/engine.h"
 
+#define WORKLOAD_OPTIONS_MAX 8u
+
+/* A way in which a workload can be run: "layout". */
+struct workload_option {
+	const char *name;
+	const char *choices[5]; /* end with NULL; the first is the default */
+};
+
+/* The number of the choice that was made of each option, in the order of the workload's. */
+struct workload_settings {
+	uint8_t choice[WORKLOAD_OPTIONS_MAX];
+};
+
 struct workload_size {
 	unsigned cpus;
-	uint64_t published; /* operations of each CPU in the published measurement: how large its memory is */
+	uint64_t published; /* operations of each CPU in the published measurement: how large its memory is;
+			       0 where that is not known */
 	uint64_t measured;  /* operations of each CPU in the measured window, 1 or more */
 	uint64_t warm_up;   /* and before it */
+	struct workload_settings settings;
+	/* Leave out the check and the tearing down: the process ends, and other runs of the same code were
+	 * checked. */
+	bool unchecked;
+};
+
+struct workload_outcome {
+	struct engine_timing timing;
+	struct engine_statistics statistics; /* at the end of the run, where the workload asks for them */
 };
 
 struct workload {
 	const char *name;
 	const char *operation; /* what one operation is, for tables: "insertion" */
-	bool structure_only;   /* never looks into pages */
+	bool structure_only;   /* never looks into pages; on a simulated machine none does */
+	const struct workload_option *options;
+	unsigned option_count; /* at most WORKLOAD_OPTIONS_MAX */
 
-	/* How much RAM its mappings are of. */
+	/* How much RAM its anonymous memory needs, and its PFN mappings name; NULL: none. */
 	uint64_t (*memory_bytes)(const struct workload_size *size);
+	uint64_t (*exported_bytes)(const struct workload_size *size);
 
 	/* Returns NULL, or why `engine` cannot do it. */
 	const char *(*refusal)(const struct engine *engine);
@@ -31,12 +57,21 @@ struct workload {
 	 * what an operation returned, -EDEADLK, or -EINVAL when an invariant of the system does not hold.
 	 */
 	int (*run)(const struct engine *engine, const struct workload_size *size,
-		   struct engine_timing *timing, struct message *why);
+		   struct workload_outcome *outcome, struct message *why);
 };
 
 /* Returns the workload called `name`, or NULL with a message that lists the names. */
 const struct workload *workload_find(const char *name, struct message *why);
 
+/* Makes one choice. Returns 0, or -ENOENT with a message that lists what there is. */
+int workload_choose(const struct workload *workload, struct workload_settings *settings, const char *option,
+		    const char *choice, struct message *why);
+
+/* Returns the name of the choice that `settings` has for the option of number `option`. */
+const char *workload_choice(const struct workload *workload, const struct workload_settings *settings,
+			    unsigned option);
+
+extern const struct workload workload_anon_fault;
 extern const struct workload workload_pfn_insert;
 
 #endif

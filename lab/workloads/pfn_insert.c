@@ -41,7 +41,7 @@ static uint64_t pages_mapped(const struct workload_size *size)
 	return touched > size->published ? touched : size->published;
 }
 
-static uint64_t memory_bytes(const struct workload_size *size)
+static uint64_t exported_bytes(const struct workload_size *size)
 {
 	return size->cpus * pages_mapped(size) * PAGE_BYTES;
 }
@@ -141,8 +141,8 @@ static int first_error(const struct pfn_insert *run)
 	return 0;
 }
 
-static int run(const struct engine *engine, const struct workload_size *size, struct engine_timing *timing,
-	       struct message *why)
+static int run(const struct engine *engine, const struct workload_size *size,
+	       struct workload_outcome *outcome, struct message *why)
 {
 	struct pfn_insert run = {.engine = engine, .size = size, .pages = pages_mapped(size), .why = why};
 	int error;
@@ -155,10 +155,10 @@ static int run(const struct engine *engine, const struct workload_size *size, st
 	if (!error)
 		error = first_error(&run);
 	if (!error)
-		error = engine->run(body, &run, timing, why);
+		error = engine->run(body, &run, &outcome->timing, why);
 	if (!error)
 		error = first_error(&run);
-	if (!error)
+	if (!error && !size->unchecked)
 		error = engine->setup(check_and_tear_down, &run, why);
 	if (!error)
 		error = run.error;
@@ -170,7 +170,7 @@ const struct workload workload_pfn_insert = {
     .name = "pfn_insert",
     .operation = "insertion",
     .structure_only = true,
-    .memory_bytes = memory_bytes,
+    .exported_bytes = exported_bytes,
     .refusal = refusal,
     .run = run,
 };

@@ -85,6 +85,18 @@ refuses value_too_many "--profile takes no value" run pfn-insert --profile=yes
 refuses bad_top_level_option "unknown option \"--bogus\"; softfault --help lists the options" --bogus
 refuses observing_real_cpus "engine host cannot show a profile; use --engine vsmp" \
 	run pfn-insert --engine host --profile
+refuses observing_the_kernel "engine linux cannot show locks; use --engine vsmp" run anon-fault --engine linux --locks
+PATH=$work "$softfault" run anon-fault --engine linux --profile >"$work/stdout" 2>"$work/stderr"
+[ $? = 2 ] && [ "$(cat "$work/stderr")" = "softfault: engine linux cannot show a profile: perf is not installed; Debian has it in the package linux-perf" ]
+report profile_without_perf $?
+refuses unknown_engine_in_a_list "there is no engine \"lunix\"; did you mean \"linux\"? there are: vsmp, host, linux" \
+	run anon-fault --engine host,lunix
+refuses engine_twice "--engine: host is there twice" run anon-fault --engine host,host
+refuses simulated_beside_real "--engine: vsmp cannot stand beside another: its time is not this computer's" \
+	run anon-fault --engine host,vsmp
+refuses bad_layout "layout cannot be \"twice\"; there are: one, each" run anon-fault --layout twice
+refuses bad_touch "touch cannot be \"wirte\"; did you mean \"write\"? there are: write, read" run anon-fault --touch wirte
+refuses layout_of_another_workload "workload pfn_insert has no options, so no \"layout\"" run pfn-insert --layout one
 refuses machine_of_real_cpus "engine host runs on this computer; --machine is for --engine vsmp" \
 	run pfn-insert --engine host --machine uv
 refuses bad_list "\"machine\" cannot be listed; did you mean \"machines\"? there are: experiments, machines, variants" \
@@ -123,7 +135,10 @@ report experiment_that_is_no_yaml $?
 grep -q "see docs/EXPERIMENTS.md for how such a file looks" "$work/stderr"
 report it_names_the_page_of_experiments $?
 
-# From here on a small pfn-insert, so that whole reproductions are quick.
+# From here on small experiments, so that whole reproductions are quick.
+sed -e 's/simulated: [0-9]*/simulated: 320/' -e 's/^  warm_up: [0-9]*/  warm_up: 320/' \
+	-e 's/sweep: [0-9]*/sweep: 32/' -e 's/sweep_warm_up: [0-9]*/sweep_warm_up: 8/' \
+	experiments/anon-fault.yaml >"$own/experiments/anon-fault.yaml"
 sed -e 's/cpus: \[32, 256\]/cpus: [2, 4]/' -e 's/cpus: 32$/cpus: 2/' -e 's/cpus: 256$/cpus: 4/' \
 	-e 's/simulated: .*/simulated: 32/' experiments/pfn-insert.yaml >"$own/experiments/pfn-insert.yaml"
 
@@ -166,6 +181,25 @@ accepts lines_of_no_lock "^Contended lines: none" run pfn-insert --variant cmpxc
 accepts conflicts "^fault +fault +true" run pfn-insert --variant lock --conflicts --cpus 4
 accepts conflicts_of_no_lock "^Conflicts between operations: none" run pfn-insert --variant cmpxchg --conflicts --cpus 4
 accepts host "^cmpxchg +2 " run pfn-insert --engine host --faults 100 --reps 3 --cpus 2
+accepts layouts "^default " run anon-fault --layout each --touch read --give-back unmap --pace apart --cpus 2
+accepts options_in_the_heading "layout by variant, touch write, give_back dontneed, pace together" run anon-fault --cpus 2
+accepts overridden_options "layout one, touch read, give_back never, pace apart" \
+	run anon-fault --cpus 2 --layout one --touch read --give-back never --pace apart
+accepts kernel "^running kernel +1 .*(perf_event_open|getrusage)$" \
+	run anon-fault --engine linux --faults 100 --reps 1 --cpus 1,3 --variant default
+run run anon-fault --engine host,linux --faults 100 --reps 1 --cpus 1,2
+[ "$status" = 0 ] && [ ! -s "$work/stderr" ] && [ "$(grep -c '^linux .*layout one .* yes$' "$work/stdout")" = 2 ] &&
+	[ "$(grep -c '^linux .*layout each .* yes$' "$work/stdout")" = 2 ] && [ "$(grep -c '^host .* no$' "$work/stdout")" = 14 ] &&
+	grep -q "a touch crosses a real MMU" "$work/stdout"
+report engines_beside_each_other $?
+run run anon-fault --engine linux --faults 20000 --reps 1 --cpus 1 --variant default --profile
+if [ "$status" = 0 ]; then
+	grep -q "^Profile, of the time of all CPUs" "$work/stdout" && grep -q "fault" "$work/stdout"
+else
+	[ "$status" = 2 ] && grep -q "^softfault: engine linux cannot show a profile: perf " "$work/stderr"
+fi
+report profile_of_the_kernel $?
+accepts reproduce_shares "^refcount .*  for free_pcppages_bulk +85\.07 " reproduce anon-fault
 processors=$(nproc)
 run run pfn-insert --engine host --faults 10 --reps 1 --variant lock,cmpxchg --cpus 1,$((2 * processors + 1))
 [ "$status" = 0 ] && [ "$(cat "$work/stderr")" = "softfault: warning: $((2 * processors + 1)) CPUs are far more than the $processors processors of this computer; they take turns, and the times say so" ]
@@ -203,13 +237,44 @@ for row in it["results"]:
     assert row["operations"] == 32 * row["cpus"]
     assert abs(row["ns_per_op"] * row["ops_per_second"] / 1e9 / row["cpus"] - 1) < 1e-9
     assert set(row["profile"][0]) == {"symbol", "self", "total"}
+    assert row["options"] == {}
     for lock in row["locks"]:
         assert set(lock) == {"name", "acquisitions", "contended", "wait_ns", "hold_ns"}
 assert it["results"][0]["published"][0]["value"] == 68
-assert set(it["results"][0]["published"][0]) == {"quantity", "symbol", "value", "unit", "source", "kind"}
+assert set(it["results"][0]["published"][0]) == {"quantity", "symbol", "caller", "value", "unit", "source", "kind", "ours"}
 assert it["results"][2]["published"] == []
 PYTHON
 report json_has_the_schema $?
+
+run run anon-fault --engine host,linux --faults 100 --reps 2 --cpus 2 --json -
+python3 - "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
+import json, sys
+it = json.load(open(sys.argv[1]))
+assert list(it) == ["schema", "engines"] and it["schema"] == 1
+assert [one["engine"] for one in it["engines"]] == ["host", "linux"]
+assert len(it["engines"][0]["results"]) == 7
+kernel = it["engines"][1]["results"]
+assert [row["variant"] for row in kernel] == ["running kernel, layout one", "running kernel, layout each"]
+assert kernel[1]["options"] == {"layout": "each", "touch": "write", "give_back": "dontneed", "pace": "together"}
+assert kernel[0]["extrapolated_seconds"] is None and kernel[0]["peak_retired_bytes"] is None
+assert kernel[0]["operations"] == 200
+PYTHON
+report json_of_engines $?
+run reproduce anon-fault --json -
+python3 - "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
+import json, sys
+results = json.load(open(sys.argv[1]))["experiments"][0]["results"]
+assert [row["variant"] for row in results] == ["rwsem_spin", "refcount", "refcount_each"]
+figures = [figure for row in results for figure in row["published"]]
+assert len(figures) == 11
+for figure in figures:
+    assert (figure["quantity"], figure["unit"], figure["kind"]) == ("profile share", "%", "predicted")
+    assert 0 < figure["ours"] < 100
+    assert figure["range"]["low"] <= figure["ours"] <= figure["range"]["high"]
+assert [figure["caller"] for figure in figures[:3]] == [None, "__down_read_trylock", "__up_read"]
+assert results[0]["range"] is None
+PYTHON
+report json_of_shares $?
 
 "$softfault" run pfn-insert --variant lock --json /dev/stdout >"$work/both" 2>"$work/stderr" && grep -q '"schema": 1' "$work/both"
 report json_into_a_pipe $?

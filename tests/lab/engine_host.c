@@ -34,7 +34,7 @@ static struct engine_config config(unsigned cpus)
 	struct engine_config result = {
 	    .cpus = cpus,
 	    .seed = 1,
-	    .memory_bytes = (uint64_t)CPUS * PAGES * PAGE_BYTES,
+	    .exported_bytes = (uint64_t)CPUS * PAGES * PAGE_BYTES,
 	    .structure_only = true,
 	};
 
@@ -156,7 +156,7 @@ static void refusals_say_why(void **state)
 	assert_int_equal(engine_host.open(&bad, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "1025 CPUs"));
 	bad = good;
-	bad.memory_bytes = PAGE_BYTES + 1;
+	bad.exported_bytes = PAGE_BYTES + 1;
 	assert_int_equal(engine_host.open(&bad, &why), -EINVAL);
 	/* A refused open leaves nothing open. */
 	assert_int_equal(engine_host.open(&good, &why), 0);

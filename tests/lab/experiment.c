@@ -53,12 +53,85 @@ static void reads_what_stands_there(void **state)
 	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
 
 	assert_int_equal(published->published_count, 2);
-	assert_true(published_find(published, "before", 2, PUBLISHED_SECONDS)->value == 4);
-	assert_int_equal(published_find(published, "before", 2, PUBLISHED_SECONDS)->kind, PUBLISHED_FITTED);
-	assert_true(published_find(published, "before", 8, PUBLISHED_SECONDS)->value == 8);
-	assert_null(published_find(published, "before", 4, PUBLISHED_SECONDS));
-	assert_null(published_find(published, "after", 2, PUBLISHED_SECONDS));
-	assert_null(published_find(NULL, "before", 2, PUBLISHED_SECONDS));
+	assert_true(published_seconds(published, "before", 2)->value == 4);
+	assert_int_equal(published_seconds(published, "before", 2)->kind, PUBLISHED_FITTED);
+	assert_true(published_seconds(published, "before", 8)->value == 8);
+	assert_null(published_seconds(published, "before", 4));
+	assert_null(published_seconds(published, "after", 2));
+	assert_null(published_seconds(NULL, "before", 2));
+	assert_true(published_has(published, PUBLISHED_SECONDS));
+	assert_false(published_has(published, PUBLISHED_PROFILE_SHARE));
+	assert_false(published_has(NULL, PUBLISHED_SECONDS));
+	published_free(published);
+	experiment_free(experiment);
+}
+
+/* An experiment with a workload that has options, and with published shares of a profile. */
+static char *experiment_of_shares(void)
+{
+	char *text = fixture_replace(fixture_experiment(), "workload: pfn_insert", "workload: anon_fault");
+
+	text = fixture_replace(text, "  published: 1000\n", "");
+	text = fixture_replace(text, "    what: w\npublished:",
+			       "    what: w\n"
+			       "    options:\n"
+			       "      - {option: layout, choice: each}\n"
+			       "      - {option: touch, choice: read}\n"
+			       "published:");
+	*strstr(text, "  - variant: before\n") = '\0';
+	return fixture_replace(text, "published:\n",
+			       "published:\n"
+			       "  - variant: before\n"
+			       "    cpus: 2\n"
+			       "    quantity: profile share\n"
+			       "    symbol: _raw_spin_lock\n"
+			       "    value: 75.5\n"
+			       "    unit: '%'\n"
+			       "    kind: predicted\n"
+			       "    ours: [spin_lock, rwsem_*]\n"
+			       "    source: s\n"
+			       "  - variant: before\n"
+			       "    cpus: 2\n"
+			       "    quantity: profile share\n"
+			       "    symbol: _raw_spin_lock\n"
+			       "    caller: up_read\n"
+			       "    value: 40\n"
+			       "    unit: '%'\n"
+			       "    kind: predicted\n"
+			       "    ours: [spin_lock, up_read]\n"
+			       "    of: [spin_lock]\n"
+			       "    source: s\n");
+}
+
+static void reads_options_and_shares(void **state)
+{
+	char *text = experiment_of_shares();
+	struct experiment *experiment;
+	struct published_list *published;
+	struct workload_settings settings;
+	struct message why = {""};
+
+	(void)state;
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (load(&experiment, &published, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(experiment->operations.published, 0);
+	experiment_settings(experiment, experiment_variant(experiment, "before", NULL), &settings);
+	assert_string_equal(workload_choice(&workload_anon_fault, &settings, 0), "one");
+	experiment_settings(experiment, experiment_variant(experiment, "after", NULL), &settings);
+	assert_string_equal(workload_choice(&workload_anon_fault, &settings, 0), "each");
+	assert_string_equal(workload_choice(&workload_anon_fault, &settings, 1), "read");
+	assert_int_equal(published->published_count, 2);
+	assert_null(published_seconds(published, "before", 2));
+	assert_true(published_has(published, PUBLISHED_PROFILE_SHARE));
+	assert_string_equal(published->published[0].symbol, "_raw_spin_lock");
+	assert_null(published->published[0].caller);
+	assert_int_equal(published->published[0].ours_count, 2);
+	assert_string_equal(published->published[0].ours[1], "rwsem_*");
+	assert_int_equal(published->published[0].of_count, 0);
+	assert_string_equal(published->published[1].caller, "up_read");
+	assert_string_equal(published->published[1].of[0], "spin_lock");
 	published_free(published);
 	experiment_free(experiment);
 }
@@ -102,7 +175,8 @@ static const struct {
 	const char *from, *to, *expected;
 } mistakes[] = {
     {"workload: pfn_insert", "workload: pfn_inset",
-     "4: there is no workload \"pfn_inset\"; did you mean \"pfn_insert\"? there are: pfn_insert"},
+     "4: there is no workload \"pfn_inset\"; did you mean \"pfn_insert\"? there are: anon_fault, "
+     "pfn_insert"},
     {"name: e", "name: f", "1: the experiment is called \"f\"; its file must be called f.yaml"},
     {"machine: m\n", "", "1: the file lacks the key \"machine\""},
     {"cpus: [2, 8]", "cpus: []", "6: \"cpus\" has 0 items; it must have 1 to 64"},
@@ -124,44 +198,74 @@ static const struct {
     {"variant: before", "variant: befor",
      "23: experiment e has no variant \"befor\"; did you mean \"before\"? there are: before, after"},
     {"    cpus: 2", "    cpus: 0", "24: \"cpus\" is 0; it must be 1 to 1024"},
-    {"quantity: seconds", "quantity: minutes", "25: \"quantity\" cannot be \"minutes\"; there are: seconds"},
+    {"quantity: seconds", "quantity: minutes",
+     "25: \"quantity\" cannot be \"minutes\"; there are: seconds, profile share"},
     {"value: 4", "value: -4", "26: \"value\" is -4; it must be more than 0"},
+    {"  published: 1000\n", "",
+     "24: seconds are for a number of operations; \"operations\" lacks the key \"published\""},
+    {"    value: 4\n", "    value: 4\n    symbol: f\n",
+     "27: a figure of seconds cannot have the key \"symbol\""},
     {"unit: s", "unit: ms", "27: \"unit\" is \"ms\"; seconds must be in s"},
     {"kind: fitted", "kind: guessed", "28: \"kind\" cannot be \"guessed\"; there are: predicted, fitted"},
     {"cpus: 8, q", "cpus: 2, q", "30: a second figure for \"before\" on 2 CPUs; one of the two must go"},
 };
 
+static const struct {
+	const char *from, *to, *expected;
+} share_mistakes[] = {
+    {"choice: each", "choice: eech",
+     "22: variant \"after\": layout cannot be \"eech\"; did you mean \"each\"? there are: one, each"},
+    {"option: touch", "option: tough",
+     "23: variant \"after\": workload anon_fault has no option \"tough\"; did you mean \"touch\"? there "
+     "are: layout, touch, give_back, pace"},
+    {"quantity: profile share", "quantity: seconds", "30: \"unit\" is \"%\"; seconds must be in s"},
+    {"value: 75.5", "value: 175", "29: \"value\" is 175; a share is 100 % at the most"},
+    {"    symbol: _raw_spin_lock\n    value", "    value",
+     "25: a figure of profile share needs the key \"symbol\""},
+    {"    ours: [spin_lock, rwsem_*]\n", "", "25: a figure of profile share needs the key \"ours\""},
+    {"ours: [spin_lock, rwsem_*]", "ours: []", "32: \"ours\" has 0 items; it must have 1 to 16"},
+    {"    of: [spin_lock]\n", "", "38: a figure of profile share of a caller cannot have the key \"caller\""},
+    {"    caller: up_read\n", "", "34: a second figure for \"before\" on 2 CPUs; one of the two must go"},
+};
+
+static void expect_mistake(char *text, const char *from, const char *to, const char *expected)
+{
+	struct experiment *experiment;
+	struct published_list *published;
+	struct message why = {""};
+	char start[256];
+
+	text = fixture_replace(text, from, to);
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (load(&experiment, &published, &why) != -EINVAL)
+		fail_msg("no mistake was seen in: %s", to);
+	if (expected) {
+		fixture_expect(&why, "experiments/e.yaml", expected);
+		return;
+	}
+	/* What mm/policy says about it is its own; the line is ours. */
+	snprintf(start, sizeof(start), "%s/experiments/e.yaml:%s: variant \"before\": ", fixture_folder,
+		 strstr(to, "base") ? "15" : "18");
+	if (strncmp(why.text, start, strlen(start)) || strlen(why.text) <= strlen(start))
+		fail_msg("%s", why.text);
+}
+
 static void tells_each_mistake_with_its_line(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
-		char *text = fixture_replace(fixture_experiment(), mistakes[i].from, mistakes[i].to);
-		struct experiment *experiment;
-		struct published_list *published;
-		struct message why = {""};
-		char start[256];
-
-		fixture_write("experiments/e.yaml", text);
-		free(text);
-		if (load(&experiment, &published, &why) != -EINVAL)
-			fail_msg("no mistake was seen in: %s", mistakes[i].to);
-		if (mistakes[i].expected) {
-			fixture_expect(&why, "experiments/e.yaml", mistakes[i].expected);
-			continue;
-		}
-		/* What mm/policy says about it is its own; the line is ours. */
-		snprintf(start, sizeof(start),
-			 "%s/experiments/e.yaml:%s: variant \"before\": ", fixture_folder,
-			 strstr(mistakes[i].to, "base") ? "15" : "18");
-		if (strncmp(why.text, start, strlen(start)) || strlen(why.text) <= strlen(start))
-			fail_msg("%s", why.text);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
+		expect_mistake(fixture_experiment(), mistakes[i].from, mistakes[i].to, mistakes[i].expected);
+	for (size_t i = 0; i < ARRAY_SIZE(share_mistakes); i++)
+		expect_mistake(experiment_of_shares(), share_mistakes[i].from, share_mistakes[i].to,
+			       share_mistakes[i].expected);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(reads_what_stands_there, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(reads_options_and_shares, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(can_do_without_published_figures, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(lists_the_variants_there_are, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(tells_each_mistake_with_its_line, fixture_open, fixture_close),

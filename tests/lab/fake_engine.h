@@ -71,11 +71,21 @@ static inline int fake_run(void (*body)(unsigned cpu, void *argument), void *arg
 	return 0;
 }
 
+/* The lock has as many parts of the time as a remote read takes cycles, all else has 90. */
 static inline int fake_report(struct vsmp_report *report)
 {
 	report->operations = fake_operations;
 	report->transfers = 3 * fake_operations;
 	report->dropped = fake.dropped;
+	if (!fake_config.profile)
+		return 0;
+	report->stack_count = 2;
+	report->stacks = calloc(2, sizeof(*report->stacks));
+	assert_non_null(report->stacks);
+	report->stacks[0].path = strdup("fault;spin_lock;wait");
+	report->stacks[0].self_cycles = (uint64_t)fake_config.machine->value[VSMP_REMOTE_READ_LATENCY];
+	report->stacks[1].path = strdup("fault;clear");
+	report->stacks[1].self_cycles = 90;
 	return 0;
 }
 
@@ -108,7 +118,7 @@ static inline void fake_space_destroy(unsigned space)
 static inline int fake_map_pfn(unsigned space, uintptr_t address, size_t length, uint64_t frame)
 {
 	fake.maps++;
-	return address % 4096 || length % 4096 || (frame + length / 4096) * 4096 > fake_config.memory_bytes
+	return address % 4096 || length % 4096 || (frame + length / 4096) * 4096 > fake_config.exported_bytes
 		   ? -EINVAL
 		   : (int)(space - space);
 }

@@ -48,8 +48,9 @@ static void open_bench(struct bench *bench, const char *home)
 		fail_msg("%s", why.text);
 	document_close(document);
 	for (size_t i = 0; i < 2; i++)
-		bench->cases[i] = (struct study_case){experiment_variant(bench->experiment, "before", NULL),
-						      bench->published->published[i].cpus};
+		bench->cases[i] =
+		    study_case(bench->experiment, experiment_variant(bench->experiment, "before", NULL),
+			       bench->published->published[i].cpus);
 	bench->plan = (struct study_plan){.experiment = bench->experiment,
 					  .engine = &fake_engine,
 					  .machine = bench->machine,
@@ -89,7 +90,7 @@ static void takes_the_median_of_seeds(void **state)
 	assert_true(near(study.rows[1].ns_per_operation, 181));
 	assert_true(near(study.rows[0].operations_per_second, 2e9 / 121));
 	assert_true(near(study.rows[0].seconds, 121e-9 * 1000));
-	assert_int_equal(study.rows[1].observed->timing.operations, 80);
+	assert_int_equal(study.rows[1].observed->outcome.timing.operations, 80);
 	assert_int_equal(study.rows[1].observed->report.transfers, 240);
 	study_free(&study);
 	close_bench(&bench);
@@ -299,6 +300,96 @@ static void warns_of_dropped_events(void **state)
 	close_bench(&bench);
 }
 
+/* Published: the lock has 12.5 % of the time. Ours is 10 of 100 parts, 5 of 95 at the best and 40 of 130 at
+ * the worst. */
+static void predicts_shares_of_a_profile(void **state)
+{
+	struct bench bench;
+	struct prediction prediction;
+	struct message why = {""};
+	struct published *figure;
+	char *functions[] = {(char *)"spin_lock", (char *)"fault"};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+	json_t *json, *share;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	bench.plan.profile = true;
+	figure = &bench.published->published[1];
+	figure->quantity = PUBLISHED_PROFILE_SHARE;
+	figure->value = 12.5;
+	figure->symbol = strdup("_raw_spin_lock");
+	figure->ours = functions;
+	figure->ours_count = 2;
+	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+		fail_msg("%s", why.text);
+	json = json_prediction(&prediction, bench.published);
+	share = json_array_get(
+	    json_object_get(json_array_get(json_object_get(json, "results"), 1), "published"), 0);
+	assert_string_equal(json_string_value(json_object_get(share, "quantity")), "profile share");
+	assert_string_equal(json_string_value(json_object_get(share, "symbol")), "_raw_spin_lock");
+	assert_true(json_is_null(json_object_get(share, "caller")));
+	assert_true(near(json_real_value(json_object_get(share, "ours")), 10));
+	share = json_object_get(share, "range");
+	assert_true(near(json_real_value(json_object_get(share, "low")), 500.0 / 95));
+	assert_true(near(json_real_value(json_object_get(share, "high")), 4000.0 / 130));
+	json_decref(json);
+
+	out = open_memstream(&text, &bytes);
+	report_prediction(out, 0, &prediction, bench.published);
+	fclose(out);
+	assert_non_null(
+	    strstr(text, "before      8  _raw_spin_lock                                 12.50     10.00   "
+			 "         -2.50  predicted               5.26 to 30.77"));
+	assert_non_null(strstr(text, "fitted"));
+	free(text);
+	figure->ours = NULL;
+	figure->ours_count = 0;
+	prediction_free(&prediction);
+	close_bench(&bench);
+}
+
+/* The kernel has no variants: the two engines are told apart, and the one beside the other. */
+static void sets_engines_beside_each_other(void **state)
+{
+	struct bench bench;
+	struct study studies[2];
+	struct engine kernel = fake_engine;
+	struct message why = {""};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+	json_t *json;
+
+	(void)state;
+	open_bench(&bench, "placement: fill\n");
+	bench.plan.machine = NULL;
+	bench.cases[0].cpus = 1;
+	assert_int_equal(study_run(&studies[0], &bench.plan, NULL, &why), 0);
+	kernel.name = "other";
+	kernel.kernel = true;
+	bench.plan.engine = &kernel;
+	bench.plan.seed = 1111;
+	assert_int_equal(study_run(&studies[1], &bench.plan, NULL, &why), 0);
+	out = open_memstream(&text, &bytes);
+	report_engines(out, 0, studies, 2);
+	fclose(out);
+	/* 10 and 101 ns against 10 and 1,112: 111 / 1122, and 181 / 1192. */
+	assert_non_null(strstr(text, "to other"));
+	assert_non_null(
+	    strstr(text, "fake    before             1          9009009      10.1      1.00  no\n"));
+	assert_non_null(
+	    strstr(text, "other   running kernel     8          6711409      1.00      7.53  yes\n"));
+	free(text);
+	json = json_engines(studies, 2);
+	json_decref(json);
+	study_free(&studies[0]);
+	study_free(&studies[1]);
+	close_bench(&bench);
+}
+
 static void has_no_range_where_nothing_is_assumed(void **state)
 {
 	struct bench bench;
@@ -349,18 +440,18 @@ static void goes_round_when_a_mapping_is_full(void **state)
 {
 	struct bench bench;
 	struct workload_size size = {.cpus = 2, .published = 10, .measured = 25, .warm_up = 3};
-	struct engine_timing timing;
+	struct workload_outcome outcome = {0};
 	struct message why = {""};
 
 	(void)state;
 	open_bench(&bench, "placement: fill\n");
 	fake_config =
-	    (struct engine_config){.cpus = 2, .memory_bytes = workload_pfn_insert.memory_bytes(&size)};
-	assert_int_equal(fake_config.memory_bytes, 2 * 28 * 4096);
-	assert_int_equal(workload_pfn_insert.run(&fake_engine, &size, &timing, &why), 0);
+	    (struct engine_config){.cpus = 2, .exported_bytes = workload_pfn_insert.exported_bytes(&size)};
+	assert_int_equal(fake_config.exported_bytes, 2 * 28 * 4096);
+	assert_int_equal(workload_pfn_insert.run(&fake_engine, &size, &outcome, &why), 0);
 	assert_int_equal(fake.maps, 2);
 	assert_int_equal(fake.spaces, 0);
-	assert_int_equal(timing.operations, 50);
+	assert_int_equal(outcome.timing.operations, 50);
 	close_bench(&bench);
 }
 
@@ -467,6 +558,8 @@ int main(void)
 	    WITH_FILES(takes_the_median_of_seeds),
 	    WITH_FILES(sweeps_each_assumed_figure_and_the_corners),
 	    WITH_FILES(finds_the_extreme_of_a_quantity),
+	    WITH_FILES(predicts_shares_of_a_profile),
+	    WITH_FILES(sets_engines_beside_each_other),
 	    WITH_FILES(predicts_with_a_range),
 	    WITH_FILES(finds_the_range_of_growth_beyond_the_corners),
 	    WITH_FILES(warns_of_dropped_events),

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The running kernel as an engine: faults are counted, windows and barriers hold, what it cannot do it says.
+ */
+#include "tests/lab/fixture.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#define CPUS       3u
+#define PAGE_BYTES 4096u
+#define PAGES      64u /* of each CPU */
+#define ROUNDS     5u
+#define BASE       ((uintptr_t)1 << 41)
+
+/* Bodies run in other threads, where cmocka's assertions do not work. */
+#define require(condition)                                                                    \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			print_error("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+			abort();                                                              \
+		}                                                                             \
+	} while (0)
+
+static const struct engine_config config = {.cpus = CPUS, .seed = 1};
+static _Atomic unsigned arrived[2 * ROUNDS], bodies;
+
+/* Whoever is past a barrier finds that all have come to it. */
+static void fault_in_step(unsigned cpu, void *argument)
+{
+	uintptr_t start = BASE + cpu * PAGES * PAGE_BYTES;
+	bool shared = argument != NULL;
+
+	atomic_fetch_add(&bodies, 1);
+	require(engine_linux.map_anon(0, start, PAGES * PAGE_BYTES, shared) == 0);
+	require(engine_linux.map_anon(0, start, PAGE_BYTES, shared) == -EEXIST);
+	engine_linux.count_operations(1000);
+	engine_linux.measure_begin();
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		atomic_fetch_add(&arrived[2 * round], 1);
+		engine_linux.barrier();
+		require(atomic_load(&arrived[2 * round]) == CPUS);
+		for (unsigned page = 0; page < PAGES; page++) {
+			require(engine_linux.touch(0, start + page * PAGE_BYTES, round % 2) == 0);
+			engine_linux.count_operations(1);
+		}
+		atomic_fetch_add(&arrived[2 * round + 1], 1);
+		engine_linux.barrier();
+		require(atomic_load(&arrived[2 * round + 1]) == CPUS);
+		require(engine_linux.dontneed(0, start, PAGES * PAGE_BYTES) == 0);
+	}
+	require(engine_linux.measure_active());
+	engine_linux.measure_end();
+	while (engine_linux.measure_active())
+		;
+	require(engine_linux.unmap(0, start, PAGES * PAGE_BYTES) == 0);
+}
+
+static void counts_every_fault(void **state)
+{
+	struct engine_timing timing;
+	struct engine_statistics statistics;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	for (unsigned run = 1; run <= 2; run++) {
+		for (unsigned i = 0; i < ARRAY_SIZE(arrived); i++)
+			atomic_store(&arrived[i], 0);
+		assert_int_equal(engine_linux.run(fault_in_step, NULL, &timing, &why), 0);
+		assert_int_equal(timing.operations, CPUS * PAGES * ROUNDS);
+		assert_true(timing.seconds > 0);
+		assert_true(timing.cpu_seconds_per_operation * PAGES * ROUNDS <= timing.seconds * 1.000001);
+		engine_linux.statistics(&statistics);
+		/* A thread's stack may fault too. */
+		assert_true(statistics.faults >= run * CPUS * PAGES * ROUNDS);
+		assert_true(statistics.faults < run * CPUS * (PAGES * ROUNDS + 64));
+		assert_true(statistics.counter != ENGINE_COUNTER_SYSTEM);
+		assert_false(statistics.has_retired);
+	}
+	assert_int_equal(atomic_load(&bodies), 2 * CPUS);
+	engine_linux.close();
+}
+
+static void some_give_up(unsigned cpu, void *unused)
+{
+	(void)unused;
+	if (cpu == 1)
+		return;
+	engine_linux.barrier();
+	engine_linux.measure_begin();
+	engine_linux.count_operations(2);
+	if (cpu == 2)
+		return;
+	engine_linux.barrier();
+	engine_linux.measure_end();
+	while (engine_linux.measure_active())
+		;
+}
+
+static void bodies_may_give_up(void **state)
+{
+	struct engine_timing timing;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	assert_int_equal(engine_linux.run(some_give_up, NULL, &timing, &why), 0);
+	assert_int_equal(timing.operations, 4);
+	engine_linux.close();
+}
+
+static void spin(unsigned cpu, void *unused)
+{
+	uintptr_t start = BASE + cpu * PAGES * PAGE_BYTES;
+
+	(void)unused;
+	require(engine_linux.map_anon(0, start, PAGES * PAGE_BYTES, false) == 0);
+	for (unsigned round = 0; round < 1000; round++) {
+		for (unsigned page = 0; page < PAGES; page++)
+			require(engine_linux.touch(0, start + page * PAGE_BYTES, true) == 0);
+		require(engine_linux.dontneed(0, start, PAGES * PAGE_BYTES) == 0);
+	}
+	require(engine_linux.unmap(0, start, PAGES * PAGE_BYTES) == 0);
+}
+
+static bool has_stack_with(const struct vsmp_report *report, const char *name)
+{
+	for (size_t i = 0; i < report->stack_count; i++)
+		if (strstr(report->stacks[i].path, name))
+			return true;
+	return false;
+}
+
+/* Where perf may sample, a profile with what faults run through; where not, the reason. */
+static void shows_a_profile_or_says_why_not(void **state)
+{
+	struct engine_config profiled = config;
+	struct engine_timing timing;
+	struct vsmp_report report;
+	struct message why = {""};
+	double whole = 0;
+	int error = engine_linux.can_profile(&why);
+
+	(void)state;
+	profiled.profile = true;
+	assert_int_equal(engine_linux.open(&profiled, &why), 0);
+	if (error) {
+		assert_true(error == -ENOENT || error == -EPERM);
+		assert_int_equal(strncmp(why.text, "perf ", 5), 0);
+		assert_int_not_equal(engine_linux.run(spin, NULL, &timing, &why), 0);
+		engine_linux.close();
+		return;
+	}
+	if (engine_linux.run(spin, NULL, &timing, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(engine_linux.report(&report), 0);
+	assert_true(has_stack_with(&report, "fault"));
+	for (size_t i = 0; i < report.profile_count; i++)
+		whole += report.profile[i].self_percent;
+	assert_true(whole > 99.999 && whole < 100.001);
+	engine_linux.report_free(&report);
+	engine_linux.close();
+}
+
+static void refusals_say_why(void **state)
+{
+	struct engine_config bad = {.cpus = 0};
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&bad, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "0 CPUs"));
+	bad.cpus = engine_linux.cpus() + 1;
+	assert_int_equal(engine_linux.open(&bad, &why), -EINVAL);
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	assert_int_equal(engine_linux.open(&config, &why), -EBUSY);
+	assert_int_equal(engine_linux.space_create(0), 0);
+	assert_int_equal(engine_linux.space_create(1), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.map_anon(1, BASE, PAGE_BYTES, false), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.map_anon(0, BASE + 1, PAGE_BYTES, false), -EINVAL);
+	engine_linux.close();
+	assert_null(engine_linux.map_pfn);
+	assert_null(engine_linux.burst);
+	assert_true(engine_linux.kernel);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(counts_every_fault),
+	    cmocka_unit_test(bodies_may_give_up),
+	    cmocka_unit_test(shows_a_profile_or_says_why_not),
+	    cmocka_unit_test(refusals_say_why),
+	};
+
+	return cmocka_run_group_tests_name("lab/engine_linux", tests, NULL, NULL);
+}
