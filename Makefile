@@ -1,9 +1,10 @@
 # softfault: build, test, measure. Everything that is made goes to $(BUILD).
 #
-#   make              the command, build/softfault
+#   make              the command, build/softfault, and the library, build/libsoftfault.a
 #   make reproduce    installs what is missing, builds, prints every published figure beside ours
 #   make test         installs what is missing, builds, runs every test, ends with "N passed, N failed"
 #   make check        formatting, headers, include edges, file sizes, lock ranks
+#   make diff         spaces against the model and the running kernel: OPS=N operations from SEED=S on
 #   make bench        speed of the virtual machine and of the real one
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean        removes $(BUILD)
@@ -56,7 +57,10 @@ INSTRUMENT := $(INSTRUMENT_$(COMPILER)) -finstrument-functions -fno-optimize-sib
 	      -include vsmp/home/memory_functions.h
 
 VSMP_HOME := -Ivsmp/home $(HOME_FLAGS_$(COMPILER)) $(INSTRUMENT)
-HOST_HOME := -Ihost/home $(HOME_FLAGS_$(COMPILER)) $(SANITIZE_FLAGS)
+# What the library is made of goes into programs of any kind: position-independent, and without the lazy
+# allocation that thread-local variables cost otherwise, since a fault may run in a signal handler.
+HOST_HOME := -Ihost/home $(HOME_FLAGS_$(COMPILER)) -fPIC -fno-semantic-interposition -ftls-model=initial-exec \
+	     $(SANITIZE_FLAGS)
 # clang copies and clears structures by plain calls of these, and gives such a copy no other hook.
 MEMORY_FUNCTIONS := memcpy memmove memset memcmp
 RENAME_clang     := objcopy $(foreach name,$(MEMORY_FUNCTIONS),--redefine-sym $(name)=vsmp_$(name))
@@ -84,26 +88,32 @@ objects = $(patsubst %.S,$(BUILD)/$(1)/%.o,$(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)
 BASE_SOURCES  := $(call c_files,base)
 BOTH_HOMES    := $(call c_files,sync mm) $(wildcard engine/memory.c)
 VSMP_SOURCES  := $(call c_files,vsmp) $(sort $(shell find $(wildcard vsmp) /dev/null -name '*.S'))
-HOST_SOURCES  := $(call c_files,host)
+HOST_SOURCES  := $(call c_files,host library)
 
 BASE_OBJECTS  := $(call objects,plain,$(BASE_SOURCES))
 LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab))
 CLI_OBJECTS   := $(call objects,plain,$(call c_files,cli))
 VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
 HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
+LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/perf.c engine/perf_script.c engine/windows.c \
+		 $(wildcard host/panic.c) $(BASE_SOURCES))
 MODEL_OBJECTS := $(call objects,host-home,$(call c_files,model))
+LIBRARY       := $(BUILD)/libsoftfault.a $(BUILD)/softfault.pc
+LIBRARY_OBJECTS := $(call objects,host-home,$(call c_files,sync mm) $(HOST_SOURCES) $(BASE_SOURCES))
 
 # What an engine shows besides its own: plain data and its checks, which have no twin in the other engine.
 VSMP_EXPORTS := engine_vsmp
 HOST_EXPORTS := engine_host
+LINUX_EXPORTS := engine_linux perf_script_read perf_report_free
 
 # Programs depend on this file, so that a source that is gone is linked no more.
-$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(VSMP_OBJECTS) $(HOST_OBJECTS) $(MODEL_OBJECTS) \
-	$(LAB_OBJECTS) $(CLI_OBJECTS))
+$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(LINUX_EXPORTS) $(VSMP_OBJECTS) $(HOST_OBJECTS) \
+	$(LINUX_OBJECTS) $(MODEL_OBJECTS) \
+	$(LAB_OBJECTS) $(CLI_OBJECTS) $(LIBRARY_OBJECTS))
 
 # --- The command -----------------------------------------------------------------------------------------
 .PHONY: all
-all: $(if $(SANITIZE),tests-host,$(BUILD)/softfault)
+all: $(if $(SANITIZE),tests-host,$(BUILD)/softfault $(LIBRARY))
 
 define compile
 @mkdir -p $(@D)
@@ -129,23 +139,27 @@ $(LAB_OBJECTS) $(CLI_OBJECTS): $(BUILD)/prefix
 # The machine itself is not instrumented.
 $(call objects,plain,$(VSMP_SOURCES) engine/vsmp.c): PLAIN_FLAGS := -Ivsmp/home
 
-# An engine: one relocatable object that exports its operation table and little else.
-define make_engine
-$(if $(V),,@echo '  engine $(@F)')
+# One relocatable object that exports the symbols $(1), which may be patterns, and no other. An engine exports
+# its operation table and little else.
+define join_objects
+$(if $(V),,@echo '  join $(@F)')
 $(Q)ld -r -o $@.all $(filter %.o,$^)
-$(Q)objcopy $(patsubst %,--keep-global-symbol=%,$(1)) $@.all $@
+$(Q)objcopy --wildcard $(patsubst %,'--keep-global-symbol=%',$(1)) $@.all $@
 @rm -f $@.all
 endef
 
 $(BUILD)/engine_vsmp.o: $(VSMP_OBJECTS) $(BUILD)/plain/engine/vsmp.o
-	$(call make_engine,$(VSMP_EXPORTS))
+	$(call join_objects,$(VSMP_EXPORTS))
 
-$(BUILD)/engine_host.o: $(HOST_OBJECTS) $(BUILD)/host-home/engine/host.o
-	$(call make_engine,$(HOST_EXPORTS))
+$(BUILD)/engine_host.o: $(HOST_OBJECTS) $(BUILD)/host-home/engine/host.o $(BUILD)/host-home/engine/windows.o
+	$(call join_objects,$(HOST_EXPORTS))
+
+$(BUILD)/engine_linux.o: $(LINUX_OBJECTS)
+	$(call join_objects,$(LINUX_EXPORTS))
 
 # What describes machines and policies is plain data that the lab, too, must check: it has its own copy.
-DESCRIPTIONS := $(patsubst %,$(BUILD)/plain/%.o,vsmp/machine vsmp/parameters mm/policy/policy)
-ENGINES := $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/plain/engine/linux.o $(DESCRIPTIONS)
+DESCRIPTIONS := $(patsubst %,$(BUILD)/plain/%.o,vsmp/machine vsmp/parameters mm/policy/policy mm/policy/policy_text)
+ENGINES := $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/engine_linux.o $(DESCRIPTIONS)
 
 define link
 @mkdir -p $(@D)
@@ -156,19 +170,43 @@ endef
 $(BUILD)/softfault: $(CLI_OBJECTS) $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS))
 
+# --- The library -----------------------------------------------------------------------------------------
+# One object in one archive: whoever links it gets softfault.h's functions, and no name of ours can meet theirs.
+VERSION := $(shell sed -n 's/.*SOFTFAULT_VERSION "\(.*\)"/\1/p' cli/commands.h)
+
+$(BUILD)/softfault_library.o: $(LIBRARY_OBJECTS)
+	$(call join_objects,sf_*)
+
+$(BUILD)/libsoftfault.a: $(BUILD)/softfault_library.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $<
+
+$(BUILD)/softfault.pc: library/softfault.pc.in cli/commands.h $(BUILD)/prefix $(BUILD)/flags
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(HOST_LIBS)|' $< >$@
+
 # --- Tests -----------------------------------------------------------------------------------------------
 # tests/unit and tests/stress run on real threads; tests/vsmp runs on the virtual machine; tests/lab runs the
-# lab's own code; tests/cli runs the command; tests/tools runs what is in tools/.
+# lab's own code; tests/cli runs the command; tests/tools runs what is in tools/; tests/library uses what
+# `make install` installs.
 tests_of = $(patsubst tests/%.c,$(BUILD)/tests/%,$(call c_files,tests/$(1)))
 
 UNIT_TESTS   := $(call tests_of,unit)
 STRESS_TESTS := $(call tests_of,stress)
 VSMP_TESTS   := $(call tests_of,vsmp)
 LAB_TESTS    := $(call tests_of,lab)
-BENCHES      := $(call tests_of,bench)
-SCRIPTS      := $(sort $(wildcard tests/cli/*.sh tests/tools/*.sh))
+DIFF_TEST    := $(BUILD)/tests/diff/spaces
+# Also built and run under the address and undefined-behaviour sanitizers.
+SANITIZED_TESTS := $(UNIT_TESTS) $(STRESS_TESTS) $(DIFF_TEST)
+HOST_BENCHES := $(call tests_of,bench/host)
+VSMP_BENCHES := $(filter-out $(HOST_BENCHES),$(call tests_of,bench))
+BENCHES      := $(VSMP_BENCHES) $(HOST_BENCHES)
+SCRIPTS      := $(sort $(wildcard tests/cli/*.sh tests/tools/*.sh tests/library/*.sh))
 
 $(UNIT_TESTS) $(STRESS_TESTS): $(BUILD)/tests/%: $(BUILD)/host-home/tests/%.o $(HOST_OBJECTS) $(MODEL_OBJECTS)
+	$(call link,$(SANITIZE_FLAGS) $(HOST_LIBS) $(TEST_LIBS))
+
+# One program: tests/diff holds our spaces, the model and the running kernel against each other.
+$(DIFF_TEST): $(call objects,host-home,$(call c_files,tests/diff)) $(HOST_OBJECTS) $(MODEL_OBJECTS)
 	$(call link,$(SANITIZE_FLAGS) $(HOST_LIBS) $(TEST_LIBS))
 
 $(VSMP_TESTS): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
@@ -177,21 +215,25 @@ $(VSMP_TESTS): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
 $(LAB_TESTS): $(BUILD)/tests/%: $(BUILD)/plain/tests/%.o $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS) $(TEST_LIBS))
 
-$(BENCHES): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
+$(VSMP_BENCHES): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
 	$(call link,$(VSMP_LIBS) $(TEST_LIBS))
 
-.PHONY: tests-unit tests-stress tests-host tests-all
+$(HOST_BENCHES): $(BUILD)/tests/%: $(BUILD)/host-home/tests/%.o $(HOST_OBJECTS)
+	$(call link,$(SANITIZE_FLAGS) $(HOST_LIBS))
+
+.PHONY: tests-unit tests-stress tests-diff tests-host tests-all
 tests-unit: $(UNIT_TESTS)
 tests-stress: $(STRESS_TESTS)
+tests-diff: $(DIFF_TEST)
 tests-host: tests-unit tests-stress
-tests-all: tests-host $(VSMP_TESTS) $(LAB_TESTS) $(BENCHES) $(BUILD)/softfault
+tests-all: tests-host tests-diff $(VSMP_TESTS) $(LAB_TESTS) $(BENCHES) $(BUILD)/softfault $(LIBRARY)
 
-$(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/softfault $(UNIT_TESTS) $(STRESS_TESTS) $(VSMP_TESTS) \
-$(LAB_TESTS) $(BENCHES): $(BUILD)/sources
+$(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/engine_linux.o $(BUILD)/softfault $(UNIT_TESTS) $(STRESS_TESTS) $(VSMP_TESTS) \
+$(LAB_TESTS) $(BENCHES) $(BUILD)/softfault_library.o: $(BUILD)/sources
 
 # --- What people call ------------------------------------------------------------------------------------
 # `setup` may install the compiler, so what it precedes is a make of its own.
-.PHONY: setup-build setup-all test check bench reproduce install clean
+.PHONY: setup-build setup-all test check bench diff reproduce install clean
 setup-build:
 	@tools/setup build
 setup-all:
@@ -201,11 +243,11 @@ setup-all:
 test: setup-all
 	@$(MAKE) check
 	@$(MAKE) tests-all
-	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined DEBUG=1 tests-unit
+	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined DEBUG=1 tests-host tests-diff
 	@$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread DEBUG=1 tests-stress
 	@$(MAKE) BUILD=$(BUILD)/clang CC=clang tests-all
-	@tools/run-tests --command $(BUILD)/softfault $(SCRIPTS) $(UNIT_TESTS) $(VSMP_TESTS) $(LAB_TESTS) \
-		$(STRESS_TESTS) $(UNIT_TESTS:$(BUILD)/%=$(BUILD)/asan/%) $(STRESS_TESTS:$(BUILD)/%=$(BUILD)/tsan/%) \
+	@tools/run-tests --command $(BUILD)/softfault $(SCRIPTS) $(VSMP_TESTS) $(LAB_TESTS) $(SANITIZED_TESTS) \
+		$(SANITIZED_TESTS:$(BUILD)/%=$(BUILD)/asan/%) $(STRESS_TESTS:$(BUILD)/%=$(BUILD)/tsan/%) \
 		$(patsubst $(BUILD)/%,$(BUILD)/clang/%,$(VSMP_TESTS) $(LAB_TESTS))
 
 check:
@@ -214,12 +256,20 @@ check:
 bench: $(BUILD)/softfault $(BENCHES)
 	@tools/bench --command $(BUILD)/softfault $(BENCHES)
 
+# OPS operations, 20,000 of each seed from SEED on.
+diff: setup-all
+	@$(SUBMAKE) $(DIFF_TEST)
+	@OPS=$(OPS) SEED=$(SEED) SEQUENCE=$(SEQUENCE) $(DIFF_TEST)
+
 reproduce: setup-build
 	@$(MAKE) $(BUILD)/softfault
 	@$(BUILD)/softfault reproduce
 
-install: $(BUILD)/softfault
+install: $(BUILD)/softfault $(LIBRARY)
 	$(INSTALL) -D -m 755 $(BUILD)/softfault $(DESTDIR)$(PREFIX)/bin/softfault
+	$(INSTALL) -D -m 644 softfault.h $(DESTDIR)$(PREFIX)/include/softfault.h
+	$(INSTALL) -D -m 644 $(BUILD)/libsoftfault.a $(DESTDIR)$(PREFIX)/lib/libsoftfault.a
+	$(INSTALL) -D -m 644 $(BUILD)/softfault.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/softfault.pc
 	for file in $$(find machines experiments -name "*.yaml" -o -name "*.csv"); do \
 		$(INSTALL) -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/softfault/$$file || exit 1; \
 	done

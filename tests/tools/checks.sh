@@ -9,7 +9,8 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
 
-for part in base port sync mm vsmp host engine lab cli model tests tools docs machines experiments .clang-format; do
+for part in base port sync mm vsmp host library engine lab cli model examples tests tools docs machines experiments \
+	softfault.h .clang-format; do
 	[ -e "$part" ] && cp -r "$part" "$scratch/"
 done
 mkdir -p "$scratch/sync" "$scratch/mm/page"
