@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "port/cpu.h"
@@ -27,12 +28,15 @@ static unsigned run_cpus;
 /* How many CPUs of the run have neither ended their window nor returned. */
 static CACHE_LINE_ALIGNED _Atomic unsigned cpus_to_end;
 
-/* The barrier. Waiters sleep: there may be more CPUs than processors, and the last to come needs one. */
+/*
+ * The barrier. Waiters look for a while, since a sleeper is long in waking and would be measured with the
+ * work, but only where each has a processor; then they sleep: the last to come may need theirs.
+ */
 static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t opened;
-	unsigned running, waiting; /* by the mutex, as is all here */
-	uint64_t times_opened;
+	unsigned running, waiting;     /* by the mutex */
+	_Atomic uint64_t times_opened; /* written by the mutex */
 } barrier = {.mutex = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
 static uint64_t now_ns(void)
@@ -57,19 +61,32 @@ static void open_if_all_wait_locked(void)
 	if (!barrier.running || barrier.waiting < barrier.running)
 		return;
 	barrier.waiting = 0;
-	barrier.times_opened++;
+	atomic_fetch_add_explicit(&barrier.times_opened, 1, memory_order_release);
 	pthread_cond_broadcast(&barrier.opened);
 }
 
+static bool opened_since(uint64_t times_opened)
+{
+	return atomic_load_explicit(&barrier.times_opened, memory_order_acquire) != times_opened;
+}
+
+/* Turns of the loop below: about as long as falling asleep and waking take. */
+#define LOOKS_MAX 5000
+
 void windows_barrier(void)
 {
+	bool may_look = run_cpus <= (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t times_opened;
 
 	pthread_mutex_lock(&barrier.mutex);
-	times_opened = barrier.times_opened;
+	times_opened = atomic_load_explicit(&barrier.times_opened, memory_order_relaxed);
 	barrier.waiting++;
 	open_if_all_wait_locked();
-	while (times_opened == barrier.times_opened)
+	pthread_mutex_unlock(&barrier.mutex);
+	for (unsigned looks = 0; may_look && looks < LOOKS_MAX && !opened_since(times_opened); looks++)
+		__builtin_ia32_pause();
+	pthread_mutex_lock(&barrier.mutex);
+	while (!opened_since(times_opened))
 		pthread_cond_wait(&barrier.opened, &barrier.mutex);
 	pthread_mutex_unlock(&barrier.mutex);
 }
