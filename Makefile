@@ -258,7 +258,7 @@ bench: $(BUILD)/softfault $(BENCHES)
 
 # OPS operations, 20,000 of each seed from SEED on.
 diff: setup-all
-	@$(SUBMAKE) $(DIFF_TEST)
+	@$(MAKE) $(DIFF_TEST)
 	@OPS=$(OPS) SEED=$(SEED) SEQUENCE=$(SEQUENCE) $(DIFF_TEST)
 
 reproduce: setup-build
