@@ -7,12 +7,23 @@
  * of this space may still write through a translation from before a fork took that right away, until the fork
  * has flushed it. While translations.write_protecting is odd that may be so; then the fault waits for the
  * fork's end at the space's lock. The fork makes it odd before it changes an entry; the fault looks after it
- * has seen the entry.
+ * has seen the entry, and again once it has locked it: in between it may have become writable, and protected
+ * by a fork that has only begun.
  */
 #include <errno.h>
 
 #include "mm/fault/internal.h"
 #include "port/page.h"
+
+/* Installs a page, writable, where another one was mapped, and unlocks. What TLBs have of that one is found
+ * no more. */
+static void replace(struct fault *fault, struct pte_ref *ref, struct page *page)
+{
+	fault->flush = true;
+	fault->changing = translations_change_begin(&fault->space->table.translations);
+	fault->events |= FAULT_COPY;
+	install_anonymous_page(fault, ref, page);
+}
 
 /* The zero page gives way to a page of zeroes. */
 static int replace_zero_page(struct fault *fault)
@@ -28,16 +39,22 @@ static int replace_zero_page(struct fault *fault)
 		free_new_page(fault, page);
 		return fault_race(error);
 	}
-	install_anonymous_page(fault, &ref, page);
+	replace(fault, &ref, page);
 	table_count(&fault->space->table, TABLE_RESIDENT, 1);
-	fault->flush = true;
-	fault->events |= FAULT_COPY;
 	return 0;
+}
+
+/* Whether CPUs of this space may still write to pages that have just been write protected. */
+static bool write_protecting(struct fault *fault)
+{
+	return atomic_load_explicit(&fault->space->table.translations.write_protecting,
+				    memory_order_acquire) %
+	       2;
 }
 
 /*
  * Lets the page be written if nobody else has it; else takes a reference on it, for the copying. Returns 1
- * when it is to be copied, 0 when it is done, or as fault_lock_pte().
+ * when it is to be copied, 0 when it is done, -EAGAIN while a fork is under way, or as fault_lock_pte().
  */
 static int reuse_or_get(struct fault *fault, struct page *page)
 {
@@ -51,9 +68,12 @@ static int reuse_or_get(struct fault *fault, struct page *page)
 		fault->events |= FAULT_REUSE;
 		return 0;
 	}
-	page_get(page);
+	if (write_protecting(fault))
+		error = -EAGAIN;
+	else
+		page_get(page);
 	pte_unlock(&ref);
-	return 1;
+	return error ? error : 1;
 }
 
 /* Puts a copy in the page's place. Holds a reference on `page`, which it puts. */
@@ -73,11 +93,9 @@ static int copy_page(struct fault *fault, struct page *page)
 		goto put;
 	}
 	page_remove_mapping(page);
-	install_anonymous_page(fault, &ref, copy);
+	replace(fault, &ref, copy);
 	/* The mapping's reference. */
 	fault->old = page;
-	fault->flush = true;
-	fault->events |= FAULT_COPY;
 put:
 	page_put(frames, page);
 	return error;
@@ -90,8 +108,7 @@ int do_wp_page(struct fault *fault)
 
 	if (fault->pte & PTE_SPECIAL)
 		return replace_zero_page(fault);
-	if (atomic_load_explicit(&fault->space->table.translations.write_protecting, memory_order_acquire) %
-	    2)
+	if (write_protecting(fault))
 		return -EAGAIN;
 	error = reuse_or_get(fault, page);
 	if (error == 1)

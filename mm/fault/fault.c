@@ -103,9 +103,11 @@ static void flush_replaced(struct fault *fault)
 	if (!fault->flush)
 		return;
 	table_flush(&space->table, fault->address, fault->address + PORT_PAGE_SIZE);
+	if (fault->changing)
+		translations_change_end(&space->table.translations);
 	if (fault->old)
 		page_put(space->parts.frames, fault->old);
-	fault->flush = false;
+	fault->flush = fault->changing = false;
 	fault->old = NULL;
 }
 

@@ -48,6 +48,7 @@ struct fault {
 
 	/* To be done when nothing is held any more: a translation was replaced, and `old` lost a mapping. */
 	bool flush;
+	bool changing; /* the space has TLBs: translations_change_begin() */
 	struct page *old;
 
 	/* The answer. */

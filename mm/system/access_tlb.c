@@ -4,7 +4,8 @@
  * The hot path is sf_tlb_lookup() in softfault.h; here is what happens when it does not find.
  *
  * A TLB that holds translations makes others wait (mm/table/translations.h). So no call that may wait is made
- * while it does: such a call begins with system_enter(), the fault of a look-up as well.
+ * while it does: such a call begins with system_enter(), the fault of a look-up as well; or, of those that
+ * make and unmake systems and slots, with system_tlbs_idle().
  */
 #include <errno.h>
 
@@ -21,7 +22,7 @@ struct tlb {
 	struct sf_space *space;
 	uint64_t filled;         /* the generation that the entries are of */
 	unsigned cpu;            /* whose it is while it is not idle */
-	struct tlb *next_active; /* in struct system_cpu */
+	struct tlb *next_active; /* in struct tlb_cpu */
 	struct tlb_holder holder;
 	struct port_rcu_head rcu;
 };
@@ -31,10 +32,7 @@ static struct tlb *tlb_of(struct sf_tlb *front)
 	return container_of(front, struct tlb, front);
 }
 
-static struct system_cpu *this_cpu(struct tlb *tlb)
-{
-	return percpu_this(&tlb->space->parts.system->cpu);
-}
+struct tlb_cpu tlb_cpu[PORT_CPUS_MAX];
 
 static void empty(struct tlb *tlb)
 {
@@ -45,14 +43,14 @@ static void empty(struct tlb *tlb)
 
 static void wake_up(struct tlb *tlb)
 {
-	struct system_cpu *cpu = this_cpu(tlb);
+	struct tlb_cpu *cpu = &tlb_cpu[port_cpu()];
 	struct translations *translations = &tlb->space->table.translations;
 	uint64_t generation = tlb_holder_catch_up(translations, &tlb->holder);
 
 	if (tlb->front.caught_up == TLB_IDLE) {
 		tlb->cpu = port_cpu();
-		tlb->next_active = cpu->active_tlbs;
-		cpu->active_tlbs = tlb;
+		tlb->next_active = cpu->active;
+		cpu->active = tlb;
 	}
 	invariant(tlb->cpu == port_cpu());
 	if (tlb->filled != generation)
@@ -61,12 +59,14 @@ static void wake_up(struct tlb *tlb)
 	tlb->front.caught_up = generation;
 }
 
-void tlbs_idle(struct system_cpu *cpu)
+void system_tlbs_idle(void)
 {
-	while (cpu->active_tlbs) {
-		struct tlb *tlb = cpu->active_tlbs;
+	struct tlb_cpu *cpu = &tlb_cpu[port_cpu()];
 
-		cpu->active_tlbs = tlb->next_active;
+	while (cpu->active) {
+		struct tlb *tlb = cpu->active;
+
+		cpu->active = tlb->next_active;
 		tlb->front.caught_up = TLB_IDLE;
 		tlb_holder_idle(&tlb->holder);
 	}
@@ -121,7 +121,8 @@ void *sf_tlb_miss(struct sf_tlb *front, uint64_t address, enum sf_access access,
 		access_signal_no_contents(signal, address);
 		return NULL;
 	}
-	fill(tlb, address, pte, access_contents(tlb->space, pte, address));
+	if (translations_may_keep(&tlb->space->table.translations))
+		fill(tlb, address, pte, access_contents(tlb->space, pte, address));
 	return access_contents(tlb->space, pte, address);
 }
 
@@ -136,7 +137,10 @@ int sf_tlb_create(struct sf_space *space, struct sf_tlb **result)
 	if (tlb) {
 		tlb->space = space;
 		tlb->front.generation = (const uint64_t *)&space->table.translations.generation;
+		down_write(&space->lock);
 		tlb_holder_add(&space->table.translations, &tlb->holder);
+		up_write(&space->lock);
+		port_rcu_synchronize();
 		*result = &tlb->front;
 	}
 	system_exit(system);
@@ -146,11 +150,12 @@ int sf_tlb_create(struct sf_space *space, struct sf_tlb **result)
 void sf_tlb_idle(struct sf_tlb *front)
 {
 	struct tlb *tlb = tlb_of(front);
-	struct tlb **link = &this_cpu(tlb)->active_tlbs;
+	struct tlb **link;
 
 	if (front->caught_up == TLB_IDLE)
 		return;
 	invariant(tlb->cpu == port_cpu());
+	link = &tlb_cpu[tlb->cpu].active;
 	while (*link != tlb)
 		link = &(*link)->next_active;
 	*link = tlb->next_active;

@@ -8,6 +8,7 @@ void gather_begin(struct gather *gather, struct table *table)
 	gather->table = table;
 	gather->start = UINTPTR_MAX;
 	gather->end = 0;
+	gather->changing = translations_change_begin(&table->translations);
 	gather->write_protecting = false;
 	gather->count = 0;
 }
@@ -57,8 +58,13 @@ void gather_write_protect(struct gather *gather)
 
 void gather_end(struct gather *gather)
 {
+	struct translations *translations = &gather->table->translations;
+
+	if (gather->changing && gather->start >= gather->end)
+		translations_flush_nested(translations);
 	gather_flush(gather);
 	if (gather->write_protecting)
-		atomic_fetch_add_explicit(&gather->table->translations.write_protecting, 1,
-					  memory_order_acq_rel);
+		atomic_fetch_add_explicit(&translations->write_protecting, 1, memory_order_acq_rel);
+	if (gather->changing)
+		translations_change_end(translations);
 }

@@ -19,11 +19,13 @@ struct table;
 struct gather {
 	struct table *table;
 	uintptr_t start, end;  /* what must be flushed so far; empty when start >= end */
+	bool changing;         /* the space has TLBs: translations_change_begin() */
 	bool write_protecting; /* translations.write_protecting is odd because of us */
 	unsigned count;
 	struct page *pages[GATHER_PAGES];
 };
 
+/* From before the first entry changes. The space's lock is held until the last one has changed. */
 void gather_begin(struct gather *gather, struct table *table);
 
 /*
@@ -42,7 +44,10 @@ void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end);
  */
 void gather_write_protect(struct gather *gather);
 
-/* Flushes what is due, releases what is left. */
+/*
+ * Flushes what is due, releases what is left. Entries that another gather has taken away meanwhile are
+ * flushed from TLBs, too.
+ */
 void gather_end(struct gather *gather);
 
 /* Flushes and releases what was gathered so far, with nothing held as above. */

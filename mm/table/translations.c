@@ -11,6 +11,16 @@
  * Fences again: either the flush waits for it, or it sees the new generation and the new entries. A TLB that
  * is awake needs no fence: its store was seen long ago, and the flush waits until it has read the new
  * generation.
+ *
+ * A TLB that keeps an entry: it catches up, reads the entry, then reads that there are no changers. A changer
+ * counts itself, raises the generation, changes the entry, flushes, and leaves the count. Suppose the TLB has
+ * read the entry from before the change. If it has read the count from before the changer, it has caught up
+ * with a generation from before as well, which is over when the change is seen. If it has read the count from
+ * after the changer, the flush has not waited for it: it has caught up with the flush's generation, whose
+ * reader sees the change.
+ *
+ * A TLB that is new: a changer that found none holds the space's lock until its last change, and the TLB was
+ * added under that lock; or it is a fault in a read section, and a grace period has passed.
  */
 #include "mm/table/translations.h"
 
@@ -23,6 +33,7 @@ void translations_init(struct translations *translations)
 	for (unsigned i = 0; i < TRANSLATION_WORDS; i++)
 		atomic_init(&translations->cpus[i], 0);
 	atomic_init(&translations->generation, TLB_IDLE + 1);
+	atomic_init(&translations->changers, 0);
 	atomic_init(&translations->write_protecting, 0);
 	spin_lock_init(&translations->tlb_lock, LOCK_RANK_TLB_LIST);
 	atomic_init(&translations->tlbs, NULL);
@@ -72,6 +83,25 @@ void table_flush(struct table *table, uintptr_t start, uintptr_t end)
 	table_count(table, TABLE_FLUSHES, 1);
 	port_mmu_flush((uintptr_t)table, start, end, cpus, words);
 	flush_tlbs(&table->translations);
+}
+
+/* Who sees the changed entry sees the generation, and who sees that sees the count. */
+void translations_count_changer(struct translations *translations)
+{
+	atomic_fetch_add_explicit(&translations->changers, 1, memory_order_acq_rel);
+	atomic_fetch_add_explicit(&translations->generation, 1, memory_order_acq_rel);
+}
+
+void translations_change_end(struct translations *translations)
+{
+	atomic_fetch_sub_explicit(&translations->changers, 1, memory_order_acq_rel);
+}
+
+/* Whoever changed the entries that the caller has read is still in the count, or has flushed. */
+void translations_flush_nested(struct translations *translations)
+{
+	if (atomic_load_explicit(&translations->changers, memory_order_acquire) > 1)
+		flush_tlbs(translations);
 }
 
 void tlb_holder_add(struct translations *translations, struct tlb_holder *holder)

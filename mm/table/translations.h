@@ -8,13 +8,20 @@
  * has caught up with one generation of the space, or is idle; a flush begins a new generation and waits until
  * each TLB is idle or has caught up with it.
  *
+ * Whoever takes a translation away is a *changer* from before the first entry changes until the flush is
+ * over. It begins with a new generation, so nothing that a TLB has kept is found any more; and while there
+ * are changers no TLB keeps what it finds. So an entry that has changed is seen by every look-up that comes
+ * after the change, also before the flush: docs/LOCKING.md, "A translation and a frame's next life". In a
+ * space without TLBs nobody counts changers: the first TLB comes when no change is under way.
+ *
  * Exclusion matrix:
  *
- *             note  catch up/idle  add/remove  flush
- *   note       yes       yes           yes      yes
- *   catch up        no: own thread     yes      yes
- *   add                          no: the lock   yes: RCU
- *   flush                                       yes
+ *             note  catch up/idle  add/remove  change  flush
+ *   note       yes       yes           yes      yes     yes
+ *   catch up        no: own thread     yes      yes     yes
+ *   add                          no: the lock    no     yes: RCU
+ *   change                                      yes     yes
+ *   flush                                               yes
  */
 #ifndef MM_TABLE_TRANSLATIONS_H
 #define MM_TABLE_TRANSLATIONS_H
@@ -47,8 +54,11 @@ struct translations {
 	/* Which CPUs have touched the space. Bits are only ever set. Atomic. */
 	CACHE_LINE_ALIGNED _Atomic uint64_t cpus[TRANSLATION_WORDS];
 
-	/* Atomic; raised by a flush when there are TLBs. Read by every look-up in a TLB. */
+	/* Atomic; raised by a change and by a flush when there are TLBs. Read by every look-up in a TLB. */
 	CACHE_LINE_ALIGNED _Atomic uint64_t generation;
+
+	/* Those who change entries and have not flushed yet. Atomic; zero without TLBs. */
+	_Atomic uint32_t changers;
 
 	/*
 	 * Odd while entries of pages that are shared from then on have lost their write bit and not all CPUs
@@ -84,8 +94,37 @@ static inline void translations_note(struct translations *translations)
  */
 void table_flush(struct table *table, uintptr_t start, uintptr_t end);
 
-/* Adds a TLB, which is idle, or takes one away. The memory of one that was taken away is freed after a grace
- * period. */
+/*
+ * Stands before the first change of an entry that takes a translation away, and after the last flush that
+ * belongs to it: with the space's lock held from before the beginning to the last change, or in one RCU read
+ * section from the beginning to the last change. Returns whether there are TLBs; only then there is an end.
+ */
+void translations_count_changer(struct translations *translations);
+static inline bool translations_change_begin(struct translations *translations)
+{
+	if (likely(!atomic_load_explicit(&translations->tlbs, memory_order_acquire)))
+		return false;
+	translations_count_changer(translations);
+	return true;
+}
+void translations_change_end(struct translations *translations);
+
+/*
+ * For a changer that has found nothing to change: another may have changed it, and not have flushed yet.
+ * Waits until no TLB's owner uses what that one took away.
+ */
+void translations_flush_nested(struct translations *translations);
+
+/* Whether a TLB that has caught up, and then read an entry, may keep it. */
+static inline bool translations_may_keep(struct translations *translations)
+{
+	return !atomic_load_explicit(&translations->changers, memory_order_acquire);
+}
+
+/*
+ * Adds a TLB, which is idle; or takes one away, whose memory is freed after a grace period. One is added with
+ * the space's lock held for writing, and a grace period passes before it catches up.
+ */
 void tlb_holder_add(struct translations *translations, struct tlb_holder *holder);
 void tlb_holder_remove(struct translations *translations, struct tlb_holder *holder);
 
