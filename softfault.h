@@ -40,8 +40,12 @@ struct sf_space;
 struct sf_options {
 	uint64_t memory_bytes; /* RAM: whole pages, at least 1 MiB; address space until it is touched */
 	/*
-	 * Threads that can be inside at once, 1 to 1024; 0: one for each online processor. Systems that
+	 * Threads that can be inside at once, 1 to 1023; 0: one for each online processor. Systems that
 	 * exist at the same time share these slots, so a later one may not ask for more than the first has.
+	 *
+	 * A slot holds back free frames from the others, also while no thread has it. With the policy's
+	 * frame_cache=magazine that is at most 1 MiB, or RAM / 4 / (cpus + 1) if that is less; so of a small
+	 * RAM a quarter may be out of reach. With frame_cache=zone it is at most 186 frames.
 	 */
 	unsigned cpus;
 	const char
@@ -56,19 +60,31 @@ struct sf_options {
 };
 
 /*
- * Makes a system. Returns 0 with it in *system; -EINVAL for options that cannot be; -ENOMEM. With an error,
- * *reason (if not NULL) is one line that says why, valid until the thread's next call.
+ * Makes a system. Returns 0 with it in *system; -EINVAL for options that cannot be; -ENOMEM; -EAGAIN when the
+ * library's own thread cannot be started. With an error, *reason (if not NULL) is one line that says why,
+ * valid until the thread's next call. Needs no slot.
  */
 int sf_system_create(const struct sf_options *options, struct sf_system **system, const char **reason);
 
-/* Ends a system; all its spaces are destroyed already, and no thread is inside. */
+/*
+ * Ends a system. All its spaces are destroyed already, all its pins are given back, no thread calls into it;
+ * and when it is the only one there is, no thread has a slot, the caller included. Else the program is ended
+ * with a sentence that says which it was. Needs no slot: it may wait, but never fails for others' slots.
+ */
 void sf_system_destroy(struct sf_system *system);
 
-/* Takes a CPU slot for the calling thread. Returns 0, or -EAGAIN when all are taken. */
+/*
+ * Takes a CPU slot for the calling thread. Returns 0, or -EAGAIN when all are taken. A thread that has one
+ * may take it again, and exits as often. The last exit gives it back; the thread's software TLBs are idle
+ * then. Any other call than those above and sf_system_check() by a thread without a slot ends the program.
+ */
 int sf_thread_enter(struct sf_system *system);
 void sf_thread_exit(struct sf_system *system);
 
-/* Checks every invariant while no other thread is inside. Returns 0, or -EINVAL with the first broken one. */
+/*
+ * Checks every invariant while no other thread is in a call. Needs no slot. Returns 0; -EINVAL with the first
+ * broken one; -ENOMEM.
+ */
 int sf_system_check(struct sf_system *system, const char **reason);
 
 /* --- Spaces -------------------------------------------------------------------------------------------- */
@@ -82,7 +98,7 @@ int sf_space_create(struct sf_system *system, struct sf_space **space);
  */
 int sf_space_fork(struct sf_space *parent, struct sf_space **child);
 
-/* Unmaps everything and frees the space; no thread uses it. */
+/* Unmaps everything and frees the space; no thread uses it, and its TLBs are destroyed. */
 void sf_space_destroy(struct sf_space *space);
 
 /* Limits, as RLIMIT_AS (bytes), RLIMIT_MEMLOCK (bytes) and vm.max_map_count. UINT64_MAX: none. */
@@ -159,8 +175,11 @@ struct sf_signal {
 
 /*
  * Touches the byte at `address` as a program would, faulting it in when needed. Returns 0; -EFAULT with
- * *signal filled (if not NULL); -ENOMEM when RAM is out. May be called from a signal handler that interrupted
- * code outside the library.
+ * *signal filled (if not NULL); -ENOMEM when RAM is out, but for what slots hold back (struct sf_options) and
+ * what waits until no fault can be using it any more (struct sf_system_statistics: at most RAM / 16, or 64
+ * KiB a slot if that is more, after each thread's last call that changed mappings); -EINVAL for what is no
+ * access. With other errors than -EFAULT signal->signal is 0. May be called from a signal handler that
+ * interrupted code outside the library.
  */
 int sf_touch(struct sf_space *space, uint64_t address, enum sf_access access, struct sf_signal *signal);
 
@@ -188,7 +207,12 @@ int sf_compare_swap_64(struct sf_space *space, uint64_t address, uint64_t *expec
 /*
  * Pins the page of `address` for `access` and returns a pointer to the byte at `address`; valid to the page's
  * end until sf_unpin() of the same pin, whatever becomes of the mapping (as get_user_pages does). NULL with
- * *signal filled as above; frames that are mapped by number cannot be pinned: SIGBUS.
+ * *signal filled as above; frames that are mapped by number cannot be pinned: SIGBUS. To give back a pin that
+ * is NULL, or given back already, does nothing.
+ *
+ * A limit: a pinned page that loses its write right (sf_protect() to read only and back, or a fork) is copied
+ * by the space's next write, which the pin then does not see; nor does the space see what is written through
+ * the pin. Linux since 5.19 keeps the page for the space that pinned it.
  */
 struct sf_pin {
 	void *page; /* the library's own */
@@ -201,14 +225,17 @@ void sf_unpin(struct sf_system *system, struct sf_pin *pin);
  * A software TLB: what an emulator keeps for each CPU that it emulates, so that a hot access is an array
  * look-up. sf_tlb_lookup() returns a pointer to the byte at `address` (to the page's end), faulting when
  * needed; NULL with *signal filled as above. The pointer may be read (and after SF_WRITE written) until the
- * thread's next call of any function of the library: look up again for each access.
+ * thread's next call of any function of the library: look up again for each access. A call that a signal
+ * handler makes counts: a thread that holds such a pointer must not be interrupted by a handler that calls
+ * the library, or must look up again after it.
  *
  * A TLB belongs to one space, and to one thread at a time: from a look-up to the next sf_tlb_idle(). Its
  * entries hold no references on pages. Instead whatever takes pages or rights away (unmapping, protecting,
  * forking, advice, and the fault that replaces a shared page by a copy) waits until every other thread's TLB
- * of the space has looked up again, is idle, or its thread is inside a call of the library, where its TLBs
- * count as idle. So a thread must call sf_tlb_idle() before it stops looking up for long, and before it
- * blocks on anything outside the library.
+ * of the space has looked up again, is idle, or its thread is inside a call of the library, of whatever
+ * system, where its TLBs count as idle; they do, too, once it has given its slot back. So a thread must call
+ * sf_tlb_idle() before it stops looking up for long, and before it blocks on anything outside the library. A
+ * look-up that comes after a call sees what the call did, and what the call saw of other threads' calls.
  */
 #define SF_TLB_ENTRIES 256
 
@@ -218,12 +245,15 @@ struct sf_tlb_entry {
 	char *contents;
 };
 struct sf_tlb {
-	const uint64_t *generation; /* the space's, which a flush raises */
+	const uint64_t *generation; /* the space's, which changes and flushes raise */
 	uint64_t caught_up;         /* the one that the entries are of; 0 while idle */
 	struct sf_tlb_entry entry[SF_TLB_ENTRIES];
 };
 
-/* Makes an idle TLB of `space`. Returns 0 with it in *tlb, or -ENOMEM. */
+/*
+ * Makes an idle TLB of `space`. Returns 0 with it in *tlb, or -ENOMEM. Waits for calls of other threads, as
+ * whoever changes mappings, and for a grace period: one is made once and kept.
+ */
 int sf_tlb_create(struct sf_space *space, struct sf_tlb **tlb);
 
 /* Frees a TLB before its space is destroyed; NULL is allowed. */

@@ -239,15 +239,22 @@ static void count_pages(struct guest *guest)
 	copied_pages += own / SF_PAGE_SIZE;
 }
 
+static void must_enter(void)
+{
+	int error = sf_thread_enter(host);
+
+	if (error)
+		fail("no slot for a thread", error);
+}
+
 static void *run_guests(void *unused)
 {
 	const uint64_t sum = table_sum();
 	uint64_t number;
-	int error = sf_thread_enter(host);
+	int error;
 
 	(void)unused;
-	if (error)
-		fail("no slot for a thread", error);
+	must_enter();
 	while ((number = next_guest++) <= guests) {
 		struct guest guest = snapshot;
 
@@ -295,7 +302,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "guests: %s\n", why);
 		return 1;
 	}
-	sf_thread_enter(host);
+	must_enter();
 	boot();
 	sf_thread_exit(host);
 
@@ -314,7 +321,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)copied_pages);
 	printf("%llu wrong results\n", (unsigned long long)wrong);
 
-	sf_thread_enter(host);
+	must_enter();
 	sf_space_destroy(snapshot.space);
 	sf_thread_exit(host);
 	if (sf_system_check(host, &why)) {

@@ -83,26 +83,37 @@ static void wait_for_readers(void)
 		atomic_load_explicit(&queues[cpu].sections, memory_order_acquire);
 }
 
+/*
+ * One grace period, by its number. Several may run at once and end in any order: whoever waits for number n
+ * is served by every later one as well, so `completed` is the highest that has ended.
+ */
+static void grace_period(void)
+{
+	/* Sequentially consistent with host_rcu_call(): see there. */
+	unsigned long number = atomic_fetch_add(&begun, 1) + 1;
+	unsigned long ended = atomic_load_explicit(&completed, memory_order_relaxed);
+
+	wait_for_readers();
+	while (ended < number && !atomic_compare_exchange_weak_explicit(
+				     &completed, &ended, number, memory_order_acq_rel, memory_order_relaxed))
+		;
+}
+
 void host_rcu_synchronize(void)
 {
 	invariant(!port_rcu_read_held());
-	wait_for_readers();
+	grace_period();
 }
 
 static void *grace_periods(void *unused)
 {
 	(void)unused;
 	while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
-		unsigned long number;
-
 		if (!atomic_exchange_explicit(&wanted, 0, memory_order_acq_rel)) {
 			port_wait(&wanted, 0);
 			continue;
 		}
-		/* Sequentially consistent with host_rcu_call(): see there. */
-		number = atomic_fetch_add(&begun, 1) + 1;
-		wait_for_readers();
-		atomic_store_explicit(&completed, number, memory_order_release);
+		grace_period();
 	}
 	return NULL;
 }
@@ -188,6 +199,11 @@ static void run_due(struct callback_queue *queue)
 void host_rcu_poll(void)
 {
 	run_due(&queues[port_cpu()]);
+}
+
+int host_rcu_pending(void)
+{
+	return atomic_load_explicit(&queues[port_cpu()].due, memory_order_relaxed) != NOTHING_DUE;
 }
 
 void host_rcu_barrier(void)

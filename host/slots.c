@@ -14,7 +14,10 @@
  * that the thread did which gave it back. */
 static _Atomic uint64_t taken[PORT_CPUS_MAX / 64];
 
-/* How many slots there are; 0 while the machine is not open for them. Written while no thread has any. */
+/*
+ * How many slots there are; 0 while the machine is not open for them. Written while no thread has any. The
+ * CPU of that number is the spare one.
+ */
 static _Atomic unsigned slots;
 
 /* How often this thread has taken its slot. */
@@ -22,7 +25,7 @@ static _Thread_local unsigned depth;
 
 int host_slots_open(unsigned cpus)
 {
-	int error = host_open(cpus);
+	int error = cpus < PORT_CPUS_MAX ? host_open(cpus + 1) : -EINVAL;
 
 	if (error)
 		return error;
@@ -35,13 +38,22 @@ int host_slots_open(unsigned cpus)
 
 void host_slots_close(void)
 {
-	invariant(depth == 1 && port_cpu() == 0);
-	for (unsigned word = 0; word < PORT_CPUS_MAX / 64; word++)
-		invariant(atomic_load_explicit(&taken[word], memory_order_relaxed) == (word == 0));
+	unsigned slot = port_cpu();
+
+	precondition(depth == 1,
+		     "the last system ends inside sf_thread_enter(): sf_thread_exit() comes first");
+	for (unsigned word = 0; word < PORT_CPUS_MAX / 64; word++) {
+		uint64_t own = slot / 64 == word ? (uint64_t)1 << slot % 64 : 0;
+
+		precondition(atomic_load_explicit(&taken[word], memory_order_acquire) == own,
+			     "the last system ends with a thread inside: its sf_thread_exit() comes first");
+	}
 	atomic_store_explicit(&slots, 0, memory_order_relaxed);
+	/* CPU 0 closes the machine, and nobody else is any CPU. */
+	host_cpu_self = 0;
 	host_close();
 	depth = 0;
-	atomic_store_explicit(&taken[0], 0, memory_order_release);
+	atomic_store_explicit(&taken[slot / 64], 0, memory_order_release);
 }
 
 /* Takes the lowest slot that is free. Returns its number, or `count` if there is none. */
@@ -58,6 +70,13 @@ static unsigned take_free(unsigned count)
 	return count;
 }
 
+static void become_cpu(unsigned slot)
+{
+	host_cpu_self = slot;
+	host_rcu_thread_enter();
+	depth = 1;
+}
+
 int host_slot_take(void)
 {
 	unsigned count = atomic_load_explicit(&slots, memory_order_acquire), slot;
@@ -69,17 +88,29 @@ int host_slot_take(void)
 	slot = take_free(count);
 	if (slot == count)
 		return -EAGAIN;
-	host_cpu_self = slot;
-	host_rcu_thread_enter();
-	depth = 1;
+	become_cpu(slot);
 	return 0;
+}
+
+void host_slot_take_spare(void)
+{
+	unsigned slot = atomic_load_explicit(&slots, memory_order_acquire);
+	uint64_t bit = (uint64_t)1 << slot % 64;
+
+	if (depth) {
+		depth++;
+		return;
+	}
+	invariant(slot);
+	invariant(!(atomic_fetch_or_explicit(&taken[slot / 64], bit, memory_order_acq_rel) & bit));
+	become_cpu(slot);
 }
 
 void host_slot_give(void)
 {
 	unsigned slot = port_cpu();
 
-	invariant(depth > 0);
+	precondition(depth > 0, "sf_thread_exit() without sf_thread_enter()");
 	if (--depth)
 		return;
 	host_rcu_thread_leave();

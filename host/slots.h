@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /*
- * Opens the machine as host_open() does, with all CPUs as slots; the calling thread has taken one. Returns as
- * host_open(). While it is open so, there is no host_run().
+ * Opens the machine as host_open() does, with `cpus` CPUs as slots, 1 to PORT_CPUS_MAX - 1, and a spare one;
+ * the calling thread has taken a slot. Returns as host_open(). While it is open so, there is no host_run().
  */
 int host_slots_open(unsigned cpus);
 
-/* Closes it. The calling thread has taken a slot, once, and no other thread has any. */
+/* Closes it. The calling thread has taken a slot or the spare one, once, and no other thread has any. */
 void host_slots_close(void);
 
 /*
@@ -21,6 +21,12 @@ void host_slots_close(void);
  * 0, or -EAGAIN when all are taken, or no machine is open so.
  */
 int host_slot_take(void);
+
+/*
+ * As host_slot_take() of a machine that is open so, but a thread without a slot gets the spare one. No other
+ * thread may have that: callers take turns.
+ */
+void host_slot_take_spare(void);
 
 /* Gives it back, as often as it was taken. The thread is outside every read section and lock. */
 void host_slot_give(void);

@@ -17,6 +17,13 @@ _Noreturn static inline void port_panic(const char *file, int line, const char *
 			port_panic(__FILE__, __LINE__, #condition); \
 	} while (0)
 
+/* The same for what a caller from outside must have seen to: `text` is the sentence that tells it. */
+#define precondition(condition, text)                         \
+	do {                                                  \
+		if (unlikely(!(condition)))                   \
+			port_panic(__FILE__, __LINE__, text); \
+	} while (0)
+
 #include <port_home/panic.h>
 
 #endif

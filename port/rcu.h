@@ -25,7 +25,10 @@ static inline void port_rcu_read_unlock(void);
 /* Returns nonzero inside a read section of the calling CPU. */
 static inline int port_rcu_read_held(void);
 
-/* Waits for a grace period. The caller is outside every read section and holds no spinning lock. */
+/*
+ * Waits for a grace period. What the calling CPU handed to port_rcu_call() before is due at its next
+ * port_rcu_poll(). The caller is outside every read section and holds no spinning lock.
+ */
 static inline void port_rcu_synchronize(void);
 
 /*
@@ -36,6 +39,12 @@ static inline void port_rcu_call(struct port_rcu_head *head, port_rcu_callback *
 
 /* Runs the calling CPU's callbacks whose grace period is over. Entry points call it with nothing held. */
 static inline void port_rcu_poll(void);
+
+/*
+ * Returns nonzero while callbacks that the calling CPU handed over have not begun. May be called from
+ * anywhere; on the virtual machine it takes no time.
+ */
+static inline int port_rcu_pending(void);
 
 /* Waits until every callback that was handed over before the call has run. As port_rcu_synchronize(). */
 static inline void port_rcu_barrier(void);

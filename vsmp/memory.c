@@ -34,7 +34,6 @@ static size_t region_count, region_room;
 static struct free_list *free_lists;
 static size_t free_list_count;
 static uintptr_t next_address;
-static long fail_after = -1;
 
 int memory_open(void)
 {
@@ -56,11 +55,6 @@ void memory_close(void)
 	regions = NULL;
 	free_lists = NULL;
 	region_count = region_room = free_list_count = 0;
-}
-
-void vsmp_memory_fail_after(long count)
-{
-	fail_after = count;
 }
 
 /* The region that holds `address`; NULL when none does. */
@@ -155,10 +149,8 @@ void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
 	size_t unit = bytes >= PORT_PAGE_SIZE ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
 	struct region *region;
 
-	if (fail_after == 0 || !bytes || bytes > ARENA_BYTES)
+	if (!bytes || bytes > ARENA_BYTES)
 		return NULL;
-	if (fail_after > 0)
-		fail_after--;
 	bytes = (bytes + unit - 1) & ~(unit - 1);
 	region = reuse(bytes);
 	if (!region)

@@ -21,7 +21,4 @@ unsigned memory_home(uintptr_t address, unsigned socket);
 void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name);
 void vsmp_memory_free(void *memory, size_t bytes);
 
-/* Makes the allocation after `count` more fail, and all later ones; -1: none does. For tests. */
-void vsmp_memory_fail_after(long count);
-
 #endif

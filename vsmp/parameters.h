@@ -95,7 +95,4 @@ struct vsmp_parameter_info {
 /* Indexed by enum vsmp_parameter. */
 extern const struct vsmp_parameter_info vsmp_parameter_info[VSMP_PARAMETER_COUNT];
 
-/* Returns the parameter called `name` in machine files, or -1. */
-int vsmp_parameter_find(const char *name);
-
 #endif

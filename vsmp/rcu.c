@@ -104,6 +104,11 @@ int vsmp_rcu_read_held(void)
 	return self()->rcu_nesting > 0;
 }
 
+int vsmp_rcu_pending(void)
+{
+	return self()->rcu_callbacks != NULL;
+}
+
 void vsmp_rcu_synchronize(void)
 {
 	struct cpu *cpu = current;

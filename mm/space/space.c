@@ -7,6 +7,7 @@
 #include "mm/space/vma_cache.h"
 #include "mm/table/range.h"
 #include "port/memory.h"
+#include "port/panic.h"
 
 struct sf_space *space_create(const struct space_parts *parts)
 {
@@ -37,6 +38,8 @@ void space_destroy(struct sf_space *space)
 	struct vma *vma, *all = NULL;
 	struct gather gather;
 
+	precondition(!atomic_load_explicit(&space->table.translations.tlbs, memory_order_relaxed),
+		     "sf_space_destroy() of a space with TLBs: sf_tlb_destroy() comes first");
 	gather_begin(&gather, &space->table);
 	table_zap(&space->table, 0, TABLE_ADDRESS_END, &gather);
 	gather_end(&gather);

@@ -68,18 +68,6 @@ void vma_node_cache_retired(const struct vma_node_cache *cache, int64_t *bytes, 
 	}
 }
 
-size_t vma_node_cache_bytes(const struct vma_node_cache *cache)
-{
-	size_t nodes = 0;
-
-	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
-		const struct vma_node_cpu *own = percpu_of(&cache->cpu, cpu);
-
-		nodes += own->count;
-	}
-	return nodes * sizeof(struct vma_node);
-}
-
 struct vma_node *vma_node_get(struct vma_node_cache *cache)
 {
 	struct vma_node_cpu *own = percpu_this(&cache->cpu);

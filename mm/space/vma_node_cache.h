@@ -10,7 +10,6 @@
 #ifndef MM_SPACE_VMA_NODE_CACHE_H
 #define MM_SPACE_VMA_NODE_CACHE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct vma_node_cache;
@@ -32,8 +31,5 @@ void vma_node_cache_drain(struct vma_node_cache *cache);
 
 /* Adds the bytes of nodes that wait for a grace period, and the most that ever did (sync/retired.h). */
 void vma_node_cache_retired(const struct vma_node_cache *cache, int64_t *bytes, int64_t *peak);
-
-/* Returns how many bytes stand in free nodes. As above. */
-size_t vma_node_cache_bytes(const struct vma_node_cache *cache);
 
 #endif

@@ -90,6 +90,10 @@ int sf_touch(struct sf_space *space, uint64_t address, enum sf_access access, st
 	uint64_t pte;
 	int error;
 
+	if (unlikely(!access_valid(access))) {
+		access_signal(signal, NULL, -EINVAL, address);
+		return -EINVAL;
+	}
 	system_enter(system);
 	error = access_begin(&fault, space, address, touch, &pte);
 	if (!error) {

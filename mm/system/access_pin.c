@@ -71,6 +71,11 @@ void *sf_pin(struct sf_space *space, uint64_t address, enum sf_access access, st
 	struct frames *frames = space->parts.frames;
 	struct page *page;
 
+	result->page = NULL;
+	if (!access_valid(access)) {
+		access_signal(signal, NULL, -EINVAL, address);
+		return NULL;
+	}
 	system_enter(system);
 	page = pin(space, address, (enum touch)access, signal);
 	if (page && page != zero_page(frames))
@@ -84,6 +89,8 @@ void sf_unpin(struct sf_system *system, struct sf_pin *pin)
 {
 	struct page *page = pin->page;
 
+	if (!page)
+		return;
 	system_enter(system);
 	if (page != zero_page(system->frames)) {
 		frames_count(system->frames, FRAMES_PINNED, -1);

@@ -21,19 +21,24 @@
 struct system_cpu {
 	CACHE_LINE_ALIGNED bool inside; /* of an entry point */
 	_Atomic uint64_t copies_on_write, reuses, zero_page_maps;
-	struct tlb *active_tlbs; /* of this CPU, that hold translations: mm/system/access_tlb.c */
+	int64_t retired_base; /* what its count of retired bytes is while nothing of its own waits */
 };
 
 /*
- * What was found in the TLBs of the CPU is used no more: nobody who flushes needs to wait for it while it is
- * in a call that may itself wait.
+ * The TLBs that hold translations on a CPU of the machine, of whatever system: a call of one system may wait
+ * for who waits for a TLB of another. Private to the CPU.
  */
-void tlbs_idle(struct system_cpu *cpu);
+struct tlb_cpu {
+	CACHE_LINE_ALIGNED struct tlb *active; /* linked by next_active: mm/system/access_tlb.c */
+};
+
+extern struct tlb_cpu tlb_cpu[PORT_CPUS_MAX];
 
 struct sf_system {
 	/* Read only after system_create(). */
 	CACHE_LINE_ALIGNED struct policy policy;
 	bool structure_only;
+	int64_t retired_max; /* bytes of RAM that may wait for a grace period after one CPU's call */
 	struct frames *frames;
 	struct memtypes *memtypes;
 	struct lock_nodes lock_nodes;
@@ -54,12 +59,14 @@ struct sf_system {
  */
 static inline void system_enter(struct sf_system *system)
 {
-	struct system_cpu *cpu = percpu_this(&system->cpu);
+	struct system_cpu *cpu;
 
+	precondition(port_cpu() < port_cpu_count(), "a call without sf_thread_enter()");
+	cpu = percpu_this(&system->cpu);
 	invariant(!cpu->inside);
 	cpu->inside = true;
-	if (unlikely(cpu->active_tlbs))
-		tlbs_idle(cpu);
+	if (unlikely(tlb_cpu[port_cpu()].active))
+		system_tlbs_idle();
 }
 
 static inline void system_exit(struct sf_system *system)
@@ -77,6 +84,17 @@ static inline struct sf_system *system_enter_call(struct sf_space *space)
 	system_enter(system);
 	port_rcu_poll();
 	return system;
+}
+
+/* Waits for a grace period when too much RAM of the calling CPU does: mm/system/system.c. */
+void system_bound_retired(struct sf_system *system);
+
+/* The end of what began with system_enter_call(), with nothing held. */
+static inline void system_exit_call(struct sf_system *system)
+{
+	if (port_rcu_pending())
+		system_bound_retired(system);
+	system_exit(system);
 }
 
 static inline void system_add(_Atomic uint64_t *count, bool one)

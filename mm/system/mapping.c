@@ -21,7 +21,7 @@ int sf_map(struct sf_space *space, uint64_t address, uint64_t length, int protec
 		if (fault_in)
 			(void)populate(space, place, place + length, POPULATE_MAP);
 	}
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -30,7 +30,7 @@ int sf_unmap(struct sf_space *space, uint64_t address, uint64_t length)
 	struct sf_system *system = system_enter_call(space);
 	int error = space_unmap(space, address, length);
 
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -42,7 +42,7 @@ int sf_protect(struct sf_space *space, uint64_t address, uint64_t length, int pr
 
 	for (unsigned i = 0; i < list.count; i++)
 		(void)populate(space, list.range[i].start, list.range[i].end, POPULATE_LOCKED);
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -58,7 +58,7 @@ int sf_remap(struct sf_space *space, uint64_t address, uint64_t old_length, uint
 		*mapped = place;
 		(void)populate(space, range.start, range.end, POPULATE_MAP);
 	}
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -75,7 +75,7 @@ int sf_advise(struct sf_space *space, uint64_t address, uint64_t length, int adv
 	} else {
 		error = space_advise(space, address, length, advice);
 	}
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -91,7 +91,7 @@ int sf_lock(struct sf_space *space, uint64_t address, uint64_t length)
 		if (error)
 			error = error == -ENOMEM ? -EAGAIN : -ENOMEM;
 	}
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -100,7 +100,7 @@ int sf_unlock(struct sf_space *space, uint64_t address, uint64_t length)
 	struct sf_system *system = system_enter_call(space);
 	int error = space_unlock(space, address, length);
 
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 
@@ -136,7 +136,7 @@ int system_map_pfn(struct sf_space *space, uint64_t address, uint64_t length, ui
 		error = space_map_pfn(space, address, length, object, writable);
 		object_put(object);
 	}
-	system_exit(system);
+	system_exit_call(system);
 	return error;
 }
 

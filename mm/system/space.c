@@ -51,7 +51,7 @@ int sf_space_fork(struct sf_space *parent, struct sf_space **child)
 	*child = space_fork(parent);
 	if (*child)
 		link_space(system, *child);
-	system_exit(system);
+	system_exit_call(system);
 	return *child ? 0 : -ENOMEM;
 }
 
@@ -61,7 +61,7 @@ void sf_space_destroy(struct sf_space *space)
 
 	unlink_space(system, space);
 	space_destroy(space);
-	system_exit(system);
+	system_exit_call(system);
 }
 
 int sf_set_limit(struct sf_space *space, enum sf_limit limit, uint64_t value)

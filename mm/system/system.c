@@ -11,6 +11,37 @@
 #include "mm/space/vma_node_cache.h"
 #include "mm/system/internal.h"
 #include "port/memory.h"
+#include "port/page.h"
+
+/* The least, and the share of RAM, that may wait for grace periods after calls on all CPUs. */
+#define RETIRED_BYTES_MIN ((int64_t)64 << 10)
+#define RETIRED_SHARE     16u
+
+static int64_t retired_max(uint64_t own_frames)
+{
+	int64_t bytes = (int64_t)((own_frames << PORT_PAGE_SHIFT) / RETIRED_SHARE / port_cpu_count());
+
+	return bytes < RETIRED_BYTES_MIN ? RETIRED_BYTES_MIN : bytes;
+}
+
+/*
+ * The CPU's count also moves when other CPUs free what it retired, and when it frees what they did
+ * (sync/retired.h). So it is compared with what it was when nothing of the CPU waited.
+ */
+void system_bound_retired(struct sf_system *system)
+{
+	const struct frame_counts *counts = percpu_this(&system->frames->counts);
+	int64_t bytes = atomic_load_explicit(&counts->retired.bytes, memory_order_relaxed);
+	struct system_cpu *cpu = percpu_this(&system->cpu);
+
+	if (bytes < cpu->retired_base)
+		cpu->retired_base = bytes;
+	if (likely(bytes - cpu->retired_base <= system->retired_max))
+		return;
+	port_rcu_synchronize();
+	port_rcu_poll();
+	cpu->retired_base = atomic_load_explicit(&counts->retired.bytes, memory_order_relaxed);
+}
 
 static void free_parts(struct sf_system *system)
 {
@@ -84,6 +115,7 @@ int system_create(const struct system_config *config, struct sf_system **result,
 	if (system) {
 		system->policy = config->policy;
 		system->structure_only = config->structure_only;
+		system->retired_max = retired_max(config->own_frames);
 		spin_lock_init(&system->space_list_lock, LOCK_RANK_SPACE_LIST);
 		error = make_parts(system, config);
 		if (error)
@@ -100,7 +132,9 @@ int system_create(const struct system_config *config, struct sf_system **result,
 
 void system_destroy(struct sf_system *system)
 {
-	invariant(!system->spaces);
+	precondition(!system->spaces, "sf_system_destroy() with spaces: sf_space_destroy() comes first");
+	precondition(!frames_counted(system->frames, FRAMES_PINNED),
+		     "sf_system_destroy() with pages pinned: sf_unpin() comes first");
 	port_rcu_barrier();
 	free_parts(system);
 }

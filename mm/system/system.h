@@ -45,6 +45,12 @@ int system_create(const struct system_config *config, struct sf_system **system,
 void system_destroy(struct sf_system *system);
 
 /*
+ * What was found in the software TLBs of the calling CPU, of all systems, is used no more: nobody who flushes
+ * needs to wait for it. Every entry point begins so; so does who waits for other CPUs outside of one.
+ */
+void system_tlbs_idle(void);
+
+/*
  * Checks every invariant of the system while no other entry point runs: frames, memory types, VMAs, page
  * tables against VMAs, counts of references and mappings against page tables. Returns 0, -EINVAL with the
  * first that is broken, or -ENOMEM.

@@ -14,6 +14,7 @@ void host_rcu_read_unlock(void);
 void host_rcu_synchronize(void);
 void host_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback);
 void host_rcu_poll(void);
+int host_rcu_pending(void);
 void host_rcu_barrier(void);
 
 static inline void port_rcu_read_lock(void)
@@ -46,6 +47,11 @@ static inline void port_rcu_call(struct port_rcu_head *head, port_rcu_callback *
 static inline void port_rcu_poll(void)
 {
 	host_rcu_poll();
+}
+
+static inline int port_rcu_pending(void)
+{
+	return host_rcu_pending();
 }
 
 static inline void port_rcu_barrier(void)

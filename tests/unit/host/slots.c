@@ -63,6 +63,7 @@ static void slots_are_taken_and_given_back(void **state)
 	assert_int_equal(host_slots_open(1), 0);
 	assert_int_equal(slot_of_a_thread(), -EAGAIN);
 	host_slots_close();
+	assert_int_equal(host_slots_open(PORT_CPUS_MAX), -EINVAL);
 }
 
 static void systems_share_the_machine(void **state)
@@ -108,7 +109,7 @@ static void impossible_options_are_refused(void **state)
 	    {.memory_bytes = (1 << 20) - 4096},
 	    {.memory_bytes = (1 << 20) + 1},
 	    {.memory_bytes = UINT64_MAX - 4095},
-	    {.memory_bytes = 1 << 20, .cpus = 1025},
+	    {.memory_bytes = 1 << 20, .cpus = 1024},
 	    {.memory_bytes = 1 << 20, .policy = "base_1999"},
 	    {.memory_bytes = 1 << 20, .policy = "default vma_lookup=best"},
 	    {.memory_bytes = 1 << 20, .map_base = 4097},

@@ -39,7 +39,7 @@ static void options_that_cannot_be(void **state)
 	    {{.memory_bytes = 0}, "memory_bytes"},
 	    {{.memory_bytes = MEBI - SF_PAGE_SIZE}, "memory_bytes"},
 	    {{.memory_bytes = MEBI + 1}, "memory_bytes"},
-	    {{.memory_bytes = MEBI, .cpus = 1025}, "cpus"},
+	    {{.memory_bytes = MEBI, .cpus = 1024}, "cpus"},
 	    {{.memory_bytes = MEBI, .policy = "defualt"}, "defualt"},
 	    {{.memory_bytes = MEBI, .policy = "default vma_lookup=fastest"}, "fastest"},
 	    {{.memory_bytes = MEBI, .map_base = 12345}, "whole pages"},
@@ -188,6 +188,47 @@ static void systems_come_and_go(void **state)
 	}
 }
 
+static void *all_without_a_slot(void *argument)
+{
+	const struct sf_options options = {.memory_bytes = MEBI};
+	struct sf_system *first = argument, *own;
+	const char *reason;
+
+	assert_int_equal(sf_thread_enter(first), -EAGAIN);
+	assert_int_equal(sf_system_create(&options, &own, &reason), 0);
+	assert_int_equal(sf_system_check(own, &reason), 0);
+	assert_int_equal(sf_system_check(first, &reason), 0);
+	sf_system_destroy(own);
+	sf_system_destroy(first);
+	return NULL;
+}
+
+/* Others keep all slots for as long as they like: systems are made, checked and ended beside them. */
+static void systems_need_no_slot(void **state)
+{
+	struct sf_system *first = make_system(1), *second = make_system(1);
+	pthread_t thread[2];
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct sf_system *third = make_system(0);
+
+		assert_int_equal(sf_thread_enter(second), 0);
+		assert_int_equal(pthread_create(&thread[0], NULL, all_without_a_slot, first), 0);
+		assert_int_equal(pthread_create(&thread[1], NULL, all_without_a_slot, third), 0);
+		pthread_join(thread[0], NULL);
+		pthread_join(thread[1], NULL);
+		sf_thread_exit(second);
+		first = make_system(1);
+	}
+	sf_system_destroy(second);
+	/* The last one may be ended by a thread that never had a slot. */
+	assert_int_equal(pthread_create(&thread[0], NULL, destroy, first), 0);
+	pthread_join(thread[0], NULL);
+	first = make_system(SLOTS);
+	sf_system_destroy(first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +237,7 @@ int main(void)
 	    cmocka_unit_test(a_thread_may_enter_more_than_once),
 	    cmocka_unit_test(systems_stand_side_by_side),
 	    cmocka_unit_test(systems_come_and_go),
+	    cmocka_unit_test(systems_need_no_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

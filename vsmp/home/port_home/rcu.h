@@ -11,6 +11,7 @@ int vsmp_rcu_read_held(void);
 void vsmp_rcu_synchronize(void);
 void vsmp_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback);
 void vsmp_rcu_poll(void);
+int vsmp_rcu_pending(void);
 void vsmp_rcu_barrier(void);
 
 PORT_HOME_INLINE void port_rcu_read_lock(void)
@@ -41,6 +42,11 @@ PORT_HOME_INLINE void port_rcu_call(struct port_rcu_head *head, port_rcu_callbac
 PORT_HOME_INLINE void port_rcu_poll(void)
 {
 	vsmp_rcu_poll();
+}
+
+PORT_HOME_INLINE int port_rcu_pending(void)
+{
+	return vsmp_rcu_pending();
 }
 
 PORT_HOME_INLINE void port_rcu_barrier(void)
