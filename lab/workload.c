@@ -58,3 +58,25 @@ const char *workload_choice(const struct workload *workload, const struct worklo
 {
 	return workload->options[option].choices[settings->choice[option]];
 }
+
+int workload_run_phases(const struct engine *engine, const struct workload_size *size,
+			const struct workload_phases *phases, void *argument, struct engine_timing *timing,
+			struct message *why)
+{
+	int error = engine->setup(phases->set_up, argument, why);
+
+	if (!error)
+		error = phases->error(argument);
+	if (!error)
+		error = engine->run(phases->body, argument, timing, why);
+	if (!error)
+		error = phases->error(argument);
+	if (!error && !size->unchecked)
+		error = engine->setup(phases->tear_down, argument, why);
+	return error ? error : phases->error(argument);
+}
+
+int workload_cpu_failed(unsigned cpu, int error, const char *doing, struct message *why)
+{
+	return message_set(why, error, "CPU %u failed while %s: %s", cpu, doing, strerror(-error));
+}

@@ -60,6 +60,22 @@ struct workload {
 		   struct workload_outcome *outcome, struct message *why);
 };
 
+/* The parts of a run. All are given the same argument. */
+struct workload_phases {
+	void (*set_up)(void *argument);             /* once, before */
+	void (*body)(unsigned cpu, void *argument); /* on every CPU, measured */
+	void (*tear_down)(void *argument);          /* once, after: checks, and frees; not when unchecked */
+	int (*error)(void *argument); /* after each part: 0, or a negative errno with the message set */
+};
+
+/* Runs the parts one after the other on an open engine, up to the first error. Returns 0 or that error. */
+int workload_run_phases(const struct engine *engine, const struct workload_size *size,
+			const struct workload_phases *phases, void *argument, struct engine_timing *timing,
+			struct message *why);
+
+/* Says that `cpu` failed with `error` while `doing` ("mapping its memory"), and returns the error. */
+int workload_cpu_failed(unsigned cpu, int error, const char *doing, struct message *why);
+
 /* Returns the workload called `name`, or NULL with a message that lists the names. */
 const struct workload *workload_find(const char *name, struct message *why);
 

@@ -129,17 +129,22 @@ static void check_and_tear_down(void *argument)
 		run->error = run->engine->check(run->why);
 }
 
-static int first_error(const struct pfn_insert *run)
+/* The first CPU's error, or what the check found. */
+static int first_error(void *argument)
 {
+	const struct pfn_insert *run = argument;
+
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++) {
 		const struct worker *worker = &run->workers[cpu];
 
 		if (worker->error)
-			return message_set(run->why, worker->error, "CPU %u failed while %s: %s", cpu,
-					   worker->failed, strerror(-worker->error));
+			return workload_cpu_failed(cpu, worker->error, worker->failed, run->why);
 	}
-	return 0;
+	return run->error;
 }
+
+static const struct workload_phases phases = {
+    .set_up = set_up, .body = body, .tear_down = check_and_tear_down, .error = first_error};
 
 static int run(const struct engine *engine, const struct workload_size *size,
 	       struct workload_outcome *outcome, struct message *why)
@@ -151,17 +156,7 @@ static int run(const struct engine *engine, const struct workload_size *size,
 	if (!run.workers)
 		return message_set(why, -ENOMEM, "out of memory for %u CPUs", size->cpus);
 	memset(run.workers, 0, size->cpus * sizeof(*run.workers));
-	error = engine->setup(set_up, &run, why);
-	if (!error)
-		error = first_error(&run);
-	if (!error)
-		error = engine->run(body, &run, &outcome->timing, why);
-	if (!error)
-		error = first_error(&run);
-	if (!error && !size->unchecked)
-		error = engine->setup(check_and_tear_down, &run, why);
-	if (!error)
-		error = run.error;
+	error = workload_run_phases(engine, size, &phases, &run, &outcome->timing, why);
 	free(run.workers);
 	return error;
 }
