@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "port/cpu.h"
+#include "port/lifetime.h"
 #include "port/memory.h"
 #include "port/page.h"
 #include "port/panic.h"
@@ -74,14 +75,48 @@ void *host_memory_alloc(size_t bytes, unsigned node)
 	return memory;
 }
 
+#ifdef HOST_ADDRESS_SANITIZER
+/*
+ * Makes all of a mapping accessible to the sanitizer, since its addresses may come back for anything; free()
+ * sees to that itself. Whole pages of the sanitizer's table are thrown away unseen: the mapping can be far
+ * larger than memory.
+ */
+static void forget_dead(void *memory, size_t bytes)
+{
+	size_t scale, offset;
+	uintptr_t first, end, first_page, last_page;
+
+	__asan_get_shadow_mapping(&scale, &offset);
+	first = ((uintptr_t)memory >> scale) + offset;
+	end = (((uintptr_t)memory + rounded(bytes, PORT_PAGE_SIZE)) >> scale) + offset;
+	first_page = rounded(first, PORT_PAGE_SIZE);
+	last_page = end & ~(uintptr_t)(PORT_PAGE_SIZE - 1);
+	if (first_page >= last_page) {
+		port_memory_alive(memory, bytes);
+		return;
+	}
+	port_memory_alive(memory, (first_page - first) << scale);
+	port_memory_alive((char *)memory + ((last_page - first) << scale), (end - last_page) << scale);
+	invariant(madvise((void *)first_page, last_page - first_page, MADV_DONTNEED) == 0);
+}
+#else
+static void forget_dead(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+}
+#endif
+
 void host_memory_free(void *memory, size_t bytes)
 {
 	if (!memory)
 		return;
 	invariant(bytes > 0 && bytes <= host_memory_in_use_bytes());
 	atomic_fetch_sub_explicit(&in_use_bytes, bytes, memory_order_relaxed);
-	if (bytes < PORT_PAGE_SIZE)
+	if (bytes < PORT_PAGE_SIZE) {
 		free(memory);
-	else
-		invariant(munmap(memory, bytes) == 0);
+		return;
+	}
+	forget_dead(memory, bytes);
+	invariant(munmap(memory, bytes) == 0);
 }

@@ -26,6 +26,13 @@ static inline void port_rcu_read_unlock(void);
 static inline int port_rcu_read_held(void);
 
 /*
+ * Says that the caller is about to follow a pointer that RCU protects, and so is inside a read section; or,
+ * with `or_locked` nonzero, holds a lock that keeps the pointer and what is behind it. A machine that looks
+ * for faults checks that; another does nothing.
+ */
+static inline void port_rcu_reading(int or_locked);
+
+/*
  * Waits for a grace period. What the calling CPU handed to port_rcu_call() before is due at its next
  * port_rcu_poll(). The caller is outside every read section and holds no spinning lock.
  */

@@ -24,7 +24,15 @@
  * puts every later access through it after the load, and so after all that was stored before its
  * rcu_assign_pointer().
  */
-#define rcu_dereference(location) atomic_load_explicit((location), memory_order_acquire)
+#define rcu_dereference(location) \
+	(port_rcu_reading(0), atomic_load_explicit((location), memory_order_acquire))
+
+/*
+ * The same for whoever is in a read section or holds a lock that keeps the pointer, and what is behind it, as
+ * they are.
+ */
+#define rcu_dereference_or_locked(location) \
+	(port_rcu_reading(1), atomic_load_explicit((location), memory_order_acquire))
 
 /* The same for a writer, whose lock keeps the pointer as it is; nothing is to be ordered. */
 #define rcu_dereference_locked(location) atomic_load_explicit((location), memory_order_relaxed)

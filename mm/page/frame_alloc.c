@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mm/page/frame_cache.h"
+#include "port/lifetime.h"
 
 #ifdef SYNC_DEBUG
 /* No address, no small number, and as a PTE not present. */
@@ -45,6 +46,19 @@ static void check_poison(struct frames *frames, struct page *page)
 }
 #endif
 
+/* The contents of a free frame are nobody's. Its struct page is the allocator's, and always alive. */
+static void contents_dead(struct frames *frames, struct page *page)
+{
+	if (port_memory_watched())
+		port_memory_dead(page_address(frames, page), PORT_PAGE_SIZE, "frame");
+}
+
+static void contents_alive(struct frames *frames, struct page *page)
+{
+	if (port_memory_watched())
+		port_memory_alive(page_address(frames, page), PORT_PAGE_SIZE);
+}
+
 struct page *frame_alloc(struct frames *frames)
 {
 	struct page *page = frames->ops->alloc(frames);
@@ -52,6 +66,7 @@ struct page *frame_alloc(struct frames *frames)
 	if (!page)
 		return NULL;
 	invariant(page_refcount(page) == 0 && page_mapcount(page) == 0);
+	contents_alive(frames, page);
 	check_poison(frames, page);
 	if (page_has_flag(page, PG_free))
 		page_clear_flag(page, PG_free);
@@ -71,6 +86,7 @@ void frame_release(struct frames *frames, struct page *page)
 	/* All but the memory type's bits are this CPU's alone by now: one step changes them. */
 	atomic_fetch_xor_explicit(&page->flags, (flags & PG_OF_ONE_LIFE) | PG_free, memory_order_relaxed);
 	poison(frames, page);
+	contents_dead(frames, page);
 	frames_count(frames, FRAMES_FREED, 1);
 	frames->ops->free(frames, page);
 }

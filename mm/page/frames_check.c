@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "mm/page/frame_cache.h"
 
@@ -38,16 +39,19 @@ static int check_page(struct frames *frames, uint64_t pfn, struct frame_states *
 static int check_zero_page(struct frames *frames, struct message *why)
 {
 	struct page *page = zero_page(frames);
+	const char *contents = page_address(frames, page);
+	size_t byte = 0;
 
 	if (page_refcount(page) != 1 || page_mapcount(page) || !page_has_flag(page, PG_zero))
 		return message_set(why, -EINVAL,
 				   "the zero page: %" PRIu32 " references instead of 1, %" PRIu32
 				   " mappings instead of 0, or no flag",
 				   page_refcount(page), page_mapcount(page));
-	for (size_t i = 0; i < PORT_PAGE_SIZE && !frames->structure_only; i++)
-		if (((const char *)page_address(frames, page))[i])
-			return message_set(why, -EINVAL, "the zero page: byte %zu is not zero", i);
-	return 0;
+	if (frames->structure_only || (!*contents && !memcmp(contents, contents + 1, PORT_PAGE_SIZE - 1)))
+		return 0;
+	while (!contents[byte])
+		byte++;
+	return message_set(why, -EINVAL, "the zero page: byte %zu is not zero", byte);
 }
 
 int frames_check(struct frames *frames, uint64_t in_use, struct message *why)

@@ -40,6 +40,8 @@ void space_destroy(struct sf_space *space)
 
 	precondition(!atomic_load_explicit(&space->table.translations.tlbs, memory_order_relaxed),
 		     "sf_space_destroy() of a space with TLBs: sf_tlb_destroy() comes first");
+	/* Nobody else uses the space; but what is called here is for holders of its lock. */
+	down_write(&space->lock);
 	gather_begin(&gather, &space->table);
 	table_zap(&space->table, 0, TABLE_ADDRESS_END, &gather);
 	gather_end(&gather);
@@ -48,6 +50,7 @@ void space_destroy(struct sf_space *space)
 		all = vma;
 	}
 	vma_tree_destroy(&space->tree);
+	up_write(&space->lock);
 	while ((vma = all)) {
 		all = vma->next;
 		vma_free(vma);

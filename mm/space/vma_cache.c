@@ -3,6 +3,7 @@
 
 #include "mm/object/object.h"
 #include "mm/space/anon_vma.h"
+#include "port/lifetime.h"
 #include "port/memory.h"
 #include "sync/percpu.h"
 #include "sync/retired.h"
@@ -55,6 +56,7 @@ void vma_cache_drain(struct vma_cache *cache)
 		struct vma *vma;
 
 		while ((vma = own->free)) {
+			port_memory_alive(vma, sizeof(*vma));
 			own->free = vma->next;
 			give_back(vma);
 		}
@@ -78,6 +80,7 @@ static struct vma *take(struct vma_cache *cache)
 	struct vma *vma = own->free;
 
 	if (vma) {
+		port_memory_alive(vma, sizeof(*vma));
 		own->free = vma->next;
 		own->count--;
 		return vma;
@@ -99,6 +102,7 @@ static void put(struct vma *vma)
 	vma->next = own->free;
 	own->free = vma;
 	own->count++;
+	port_memory_dead(vma, sizeof(*vma), "struct vma");
 }
 
 /* The VMA's own reference on what `shape` maps. Returns false when there is no memory for a part. */

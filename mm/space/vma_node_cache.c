@@ -3,6 +3,7 @@
 
 #include "mm/space/vma_node.h"
 #include "port/cpu.h"
+#include "port/lifetime.h"
 #include "port/memory.h"
 #include "sync/percpu.h"
 #include "sync/retired.h"
@@ -52,6 +53,7 @@ void vma_node_cache_drain(struct vma_node_cache *cache)
 		while (own->free) {
 			struct vma_node *node = own->free;
 
+			port_memory_alive(node, sizeof(*node));
 			own->free = node->link;
 			port_memory_free(node, sizeof(*node));
 		}
@@ -75,6 +77,7 @@ struct vma_node *vma_node_get(struct vma_node_cache *cache)
 
 	if (!node)
 		return port_memory_alloc(sizeof(*node), PORT_NODE_FIRST_TOUCH, "struct vma_node");
+	port_memory_alive(node, sizeof(*node));
 	own->free = node->link;
 	own->count--;
 	return node;
@@ -91,6 +94,7 @@ void vma_node_put(struct vma_node_cache *cache, struct vma_node *node)
 	node->link = own->free;
 	own->free = node;
 	own->count++;
+	port_memory_dead(node, sizeof(*node), "struct vma_node");
 }
 
 static void count_chain(struct vma_node_cache *cache, const struct vma_node *node, int64_t sign)

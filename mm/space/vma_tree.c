@@ -40,7 +40,7 @@ void vma_tree_destroy(struct vma_tree *tree)
 
 struct vma *vma_tree_find(const struct vma_tree *tree, uintptr_t address)
 {
-	const struct vma_node *node = rcu_dereference(&tree->root);
+	const struct vma_node *node = rcu_dereference_or_locked(&tree->root);
 	struct vma *vma;
 
 	if (!node)
@@ -54,7 +54,7 @@ struct vma *vma_tree_find(const struct vma_tree *tree, uintptr_t address)
 
 struct vma *vma_tree_next(const struct vma_tree *tree, uintptr_t address)
 {
-	const struct vma_node *node = rcu_dereference(&tree->root), *right = NULL;
+	const struct vma_node *node = rcu_dereference_or_locked(&tree->root), *right = NULL;
 	unsigned at;
 
 	if (!node)
@@ -81,7 +81,7 @@ struct vma *vma_tree_next(const struct vma_tree *tree, uintptr_t address)
 
 struct vma *vma_tree_previous(const struct vma_tree *tree, uintptr_t address)
 {
-	const struct vma_node *node = rcu_dereference(&tree->root);
+	const struct vma_node *node = rcu_dereference_or_locked(&tree->root);
 	struct vma *vma;
 
 	if (!node || !address)

@@ -9,6 +9,7 @@
 #include "mm/table/pte_lock.h"
 #include "mm/table/table_page.h"
 #include "port/panic.h"
+#include "port/rcu.h"
 
 static const struct pte_lock_ops *const lock_ops[] = {
     [POLICY_PAGE_TABLE_LOCK_PTE_BIT] = &pte_lock_bit_ops,
@@ -87,6 +88,7 @@ struct page *table_walk(struct table *table, uintptr_t address, bool make)
 {
 	struct page *page = table->root;
 
+	port_rcu_reading(1);
 	for (int level = TABLE_LEVELS; level > 1 && page; level--) {
 		_Atomic uint64_t *entry = &table_of(table, page)->entry[table_index(address, level)];
 		uint64_t value = atomic_load_explicit(entry, memory_order_acquire);
@@ -104,15 +106,20 @@ static void skip_empty(struct table *table, struct page *page, int level, uintpt
 {
 	const struct table_page *entries = table_of(table, page);
 	const uintptr_t bytes = table_entry_bytes(level);
+	uintptr_t at = *address;
+	unsigned index = table_index(at, level);
 
-	do
-		*address += bytes - *address % bytes;
-	while (*address < end && table_index(*address, level) &&
-	       !atomic_load_explicit(&entries->entry[table_index(*address, level)], memory_order_relaxed));
+	do {
+		at += bytes - at % bytes;
+		index++;
+	} while (at < end && index < TABLE_ENTRIES &&
+		 !atomic_load_explicit(&entries->entry[index], memory_order_relaxed));
+	*address = at;
 }
 
 struct page *table_next(struct table *table, uintptr_t *address, uintptr_t end)
 {
+	port_rcu_reading(1);
 	while (*address < end) {
 		struct page *page = table->root;
 		int level = TABLE_LEVELS;

@@ -32,6 +32,8 @@ static int check_level(struct walk *walk, uint64_t pfn, int level, uintptr_t add
 {
 	struct frames *frames = walk->table->frames;
 	struct page *page = pfn_to_page(frames, pfn);
+	struct table_page *entries;
+	uintptr_t bytes;
 	int error = 0;
 
 	if (pfn >= frames->own || !page_has_flag(page, PG_table) || page_refcount(page) != 1 ||
@@ -41,8 +43,10 @@ static int check_level(struct walk *walk, uint64_t pfn, int level, uintptr_t add
 				   " stands for a page table of level %d and is none",
 				   address, pfn, level);
 	walk->tables++;
-	for (unsigned i = 0; i < TABLE_ENTRIES && !error; i++, address += table_entry_bytes(level)) {
-		uint64_t entry = atomic_load(&table_of(walk->table, page)->entry[i]);
+	entries = table_of(walk->table, page);
+	bytes = table_entry_bytes(level);
+	for (unsigned i = 0; i < TABLE_ENTRIES && !error; i++, address += bytes) {
+		uint64_t entry = atomic_load(&entries->entry[i]);
 
 		if (!entry)
 			continue;

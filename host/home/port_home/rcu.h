@@ -6,6 +6,8 @@
 #ifndef HOST_HOME_PORT_HOME_RCU_H
 #define HOST_HOME_PORT_HOME_RCU_H
 
+#include "port/panic.h"
+
 /* How many read sections the calling thread is in. */
 extern _Thread_local unsigned host_rcu_depth;
 
@@ -32,6 +34,16 @@ static inline void port_rcu_read_unlock(void)
 static inline int port_rcu_read_held(void)
 {
 	return host_rcu_depth != 0;
+}
+
+/* Who holds which lock is not known here. */
+static inline void port_rcu_reading(int or_locked)
+{
+#ifdef SYNC_DEBUG
+	invariant(or_locked || port_rcu_read_held());
+#else
+	(void)or_locked;
+#endif
 }
 
 static inline void port_rcu_synchronize(void)
