@@ -57,7 +57,7 @@ void access_slow(struct cpu *cpu, struct line *line, uintptr_t address, unsigned
 
 void access_memory(uintptr_t address, unsigned bytes, enum access_kind kind, bool modify)
 {
-	struct cpu *cpu = current;
+	struct cpu *cpu = accessor;
 	struct line *line;
 	uint64_t transfers;
 
@@ -74,14 +74,22 @@ void access_memory(uintptr_t address, unsigned bytes, enum access_kind kind, boo
 	access_trace(cpu, line, address, bytes, kind, cpu->transfers != transfers);
 }
 
-void access_range(uintptr_t address, uintptr_t bytes, enum access_kind kind)
+void access_range(uintptr_t address, uintptr_t bytes, enum access_kind kind, const void *pc)
 {
+	struct cpu *cpu = accessor;
+
+	if (!cpu) {
+		if (exploring && bytes)
+			explore_touch((const void *)address, bytes,
+				      kind == ACCESS_WRITE ? EXPLORE_WRITE : EXPLORE_READ, pc);
+		return;
+	}
 	while (bytes) {
 		uintptr_t part = CACHE_LINE_BYTES - address % CACHE_LINE_BYTES;
 
 		if (part > bytes)
 			part = bytes;
-		access_plain(address, (unsigned)part, kind);
+		access_plain(cpu, address, (unsigned)part, kind);
 		address += part;
 		bytes -= part;
 	}

@@ -6,6 +6,7 @@
 #define VSMP_ACCESS_H
 
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
@@ -31,15 +32,11 @@ static inline bool access_hits(const struct cpu *cpu, const struct line *line, e
 }
 
 /* A plain load or store that does not cross a line. A hit needs no turn, within the bound of running ahead.
- */
-static inline void access_plain(uintptr_t address, unsigned bytes, enum access_kind kind)
+ * `cpu` is the accessor. */
+static inline void access_plain(struct cpu *cpu, uintptr_t address, unsigned bytes, enum access_kind kind)
 {
-	struct cpu *cpu = current;
-	struct line *line;
+	struct line *line = line_of(address);
 
-	if (!cpu)
-		return;
-	line = line_of(address);
 	if (!line)
 		return;
 	cpu->accesses++;
@@ -59,7 +56,7 @@ static inline void access_plain(uintptr_t address, unsigned bytes, enum access_k
  */
 void access_memory(uintptr_t address, unsigned bytes, enum access_kind kind, bool modify);
 
-/* A range of any length, line by line. */
-void access_range(uintptr_t address, uintptr_t bytes, enum access_kind kind);
+/* A range of any length, line by line. `pc`: where in the instrumented code. */
+void access_range(uintptr_t address, uintptr_t bytes, enum access_kind kind, const void *pc);
 
 #endif

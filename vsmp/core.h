@@ -88,6 +88,7 @@ struct cpu {
 
 	/* port_wait(): the word, and the others that sleep, in the order in which they fell asleep. */
 	const void *sleep_word;
+	uint32_t sleep_expected;
 	struct cpu *next_sleeper;
 
 	/* RCU. */
@@ -154,6 +155,9 @@ extern struct machine *machine;
 
 /* The CPU whose accesses count now; NULL outside a run, and in vsmp_setup(). */
 extern struct cpu *current;
+
+/* The CPU whose accesses the cost model counts: `current`, but NULL while the machine explores. */
+extern struct cpu *accessor;
 
 /* The number of the CPU that runs, also in vsmp_setup(). */
 extern unsigned current_id;

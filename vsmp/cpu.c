@@ -8,10 +8,11 @@
 #include "port/cpu.h"
 #include "port/panic.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/observe/observe.h"
 
 struct machine *machine;
-struct cpu *current;
+struct cpu *current, *accessor;
 unsigned current_id;
 
 unsigned vsmp_cpu(void)
@@ -42,6 +43,12 @@ unsigned vsmp_node_distance(unsigned a, unsigned b)
 
 _Noreturn void vsmp_panic(const char *file, int line, const char *text)
 {
+	if (exploring && (current || explore_alone)) {
+		char what[256];
+
+		snprintf(what, sizeof(what), "%s:%d: broken invariant: %s", file, line, text);
+		explore_fail(EXPLORE_ASSERTION, NULL, what);
+	}
 	fprintf(stderr, "softfault: %s:%d: broken invariant: %s\n", file, line, text);
 	if (current) {
 		fprintf(stderr, "on simulated CPU %u, at cycle %llu:\n", current->id,

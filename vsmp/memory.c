@@ -9,6 +9,7 @@
 #include "port/memory.h"
 #include "port/page.h"
 #include "port/panic.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
 
@@ -34,6 +35,12 @@ static size_t region_count, region_room;
 static struct free_list *free_lists;
 static size_t free_list_count;
 static uintptr_t next_address;
+static size_t used_count;
+
+/* What stands at memory_baseline(), and which of it has been freed since, as a list through next_free. */
+static size_t base_count, base_used_count;
+static uintptr_t base_next_address;
+static size_t first_freed; /* index + 1; 0: none */
 
 int memory_open(void)
 {
@@ -43,7 +50,8 @@ int memory_open(void)
 	if (arena == MAP_FAILED)
 		return -ENOMEM;
 	next_address = ARENA_ADDRESS;
-	region_count = 0;
+	region_count = used_count = 0;
+	base_count = first_freed = 0;
 	return 0;
 }
 
@@ -140,6 +148,9 @@ static struct region *extend(size_t bytes)
 		region_room = room;
 	}
 	next_address = address + bytes;
+	/* Nothing lies right behind an allocation: who runs over it is seen. */
+	if (exploring)
+		next_address += CACHE_LINE_BYTES;
 	regions[region_count] = (struct region){.address = address, .bytes = bytes};
 	return &regions[region_count++];
 }
@@ -148,11 +159,13 @@ void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
 {
 	size_t unit = bytes >= PORT_PAGE_SIZE ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
 	struct region *region;
+	size_t wanted;
 
 	if (!bytes || bytes > ARENA_BYTES)
 		return NULL;
+	wanted = bytes;
 	bytes = (bytes + unit - 1) & ~(unit - 1);
-	region = reuse(bytes);
+	region = exploring ? NULL : reuse(bytes);
 	if (!region)
 		region = extend(bytes);
 	if (!region)
@@ -160,7 +173,23 @@ void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
 	region->used = true;
 	region->node = node;
 	region->type_name = type_name;
+	used_count++;
+	if (exploring)
+		lifetime_allocated(region->address, wanted);
 	return (void *)region->address;
+}
+
+/* It stays as it is, but who touches it fails. */
+static void retire(struct region *region, const void *pc)
+{
+	size_t index = (size_t)(region - regions);
+
+	if (index < base_count) {
+		region->next_free = first_freed;
+		first_freed = index + 1;
+	}
+	/* Last: a race with it ends the schedule. */
+	lifetime_freed(region->address, region->bytes, pc);
 }
 
 void vsmp_memory_free(void *memory, size_t bytes)
@@ -170,8 +199,16 @@ void vsmp_memory_free(void *memory, size_t bytes)
 	if (!memory)
 		return;
 	region = find((uintptr_t)memory);
+	/* Freed before, or never given out: no access of it may be made. */
+	if (exploring && (!region || !region->used))
+		explore_touch(memory, 1, EXPLORE_WRITE, __builtin_return_address(0));
 	invariant(region && region->used && region->address == (uintptr_t)memory && region->bytes >= bytes);
 	region->used = false;
+	used_count--;
+	if (exploring) {
+		retire(region, __builtin_return_address(0));
+		return;
+	}
 	give_back(region);
 	line_forget(line_of(region->address), region->bytes >> LINE_SHIFT);
 	/* Whoever gets it next finds zeroes. */
@@ -189,4 +226,32 @@ struct observe_place observe_place_of(uintptr_t address)
 		return (struct observe_place){0};
 	return (struct observe_place){
 	    .object = region->address, .object_bytes = region->bytes, .type_name = region->type_name};
+}
+
+void memory_baseline(void)
+{
+	base_count = region_count;
+	base_used_count = used_count;
+	base_next_address = next_address;
+	first_freed = 0;
+}
+
+void memory_put_back(void)
+{
+	for (; first_freed; first_freed = regions[first_freed - 1].next_free)
+		regions[first_freed - 1].used = true;
+	region_count = base_count;
+	used_count = base_used_count;
+	next_address = base_next_address;
+}
+
+size_t memory_used(struct observe_place *first)
+{
+	for (size_t i = 0; used_count && i < region_count; i++) {
+		if (!regions[i].used)
+			continue;
+		*first = observe_place_of(regions[i].address);
+		break;
+	}
+	return used_count;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vsmp/observe/observe.h"
+
 /* Returns 0 or -ENOMEM. */
 int memory_open(void);
 void memory_close(void);
@@ -20,5 +22,14 @@ unsigned memory_home(uintptr_t address, unsigned socket);
 /* Behind port_memory_alloc() and port_memory_free(). */
 void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name);
 void vsmp_memory_free(void *memory, size_t bytes);
+
+/* --- While the machine explores, when no address is given out twice ------------------------------------- */
+
+/* The allocations of now are those that memory_put_back() brings back; those made since, it forgets. */
+void memory_baseline(void);
+void memory_put_back(void);
+
+/* Returns how many allocations have not been freed, and in `first`, when there are any, what the first is. */
+size_t memory_used(struct observe_place *first);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "port/panic.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/schedule.h"
 
 void vsmp_fault_enter(void)
@@ -27,8 +28,12 @@ void vsmp_access_begin(void)
 {
 	struct cpu *cpu = self();
 
+	if (unlikely(exploring))
+		explore_call("port_mmu_access_begin", NULL, __builtin_return_address(0));
 	invariant(!cpu->in_access);
 	cpu->in_access = true;
+	if (unlikely(exploring))
+		clocks_access_begin();
 }
 
 /* `cpu` has left its section at its clock: flushers that waited for that, and for nobody else, go on. */
@@ -61,6 +66,8 @@ void vsmp_access_end(void)
 
 	invariant(cpu->in_access);
 	cpu->in_access = false;
+	if (unlikely(exploring))
+		clocks_access_end();
 	if (machine->first_flusher)
 		tell_flushers(cpu);
 }
@@ -96,7 +103,11 @@ void vsmp_mmu_flush(const uint64_t *cpus, unsigned words)
 	invariant(!self()->in_access);
 	if (!cpu)
 		return;
+	if (unlikely(exploring))
+		explore_call("port_mmu_flush", NULL, __builtin_return_address(0));
 	schedule_turn(cpu);
+	if (unlikely(exploring))
+		clocks_flush_begin(cpus, words);
 	for (unsigned id = 0; id < machine->cpu_count && id / 64 < words; id++) {
 		if (!(cpus[id / 64] >> (id % 64) & 1) || id == cpu->id)
 			continue;
@@ -109,6 +120,8 @@ void vsmp_mmu_flush(const uint64_t *cpus, unsigned words)
 	}
 	if (cpu->flush_pending)
 		wait_for_sections(cpu);
+	if (unlikely(exploring))
+		clocks_flush();
 	cpu->clock += cost(VSMP_IPI_HANDLE);
 	if (targets)
 		cpu->clock += targets * cost(VSMP_IPI_SEND) + cost(VSMP_IPI_HANDLE);

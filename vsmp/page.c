@@ -9,6 +9,7 @@
 
 #include "vsmp/coherence.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
@@ -54,7 +55,7 @@ static void wake_watchers(struct cpu *cpu, uintptr_t page)
 
 void vsmp_page_clear(void *page, int structure_only)
 {
-	struct cpu *cpu = current;
+	struct cpu *cpu = accessor;
 
 	if (cpu)
 		move(cpu, 1);
@@ -62,14 +63,22 @@ void vsmp_page_clear(void *page, int structure_only)
 		return;
 	if (cpu)
 		own_lines(cpu, (uintptr_t)page);
+	else if (exploring)
+		explore_touch(page, PORT_PAGE_SIZE, EXPLORE_WRITE, __builtin_return_address(0));
 	memset(page, 0, PORT_PAGE_SIZE);
 	if (cpu)
 		wake_watchers(cpu, (uintptr_t)page);
 }
 
+static void explore_copy(void *target, const void *source, const void *pc)
+{
+	explore_touch(source, PORT_PAGE_SIZE, EXPLORE_READ, pc);
+	explore_touch(target, PORT_PAGE_SIZE, EXPLORE_WRITE, pc);
+}
+
 void vsmp_page_copy(void *target, const void *source, int structure_only)
 {
-	struct cpu *cpu = current;
+	struct cpu *cpu = accessor;
 
 	/* Read and written: twice a page's traffic. */
 	if (cpu)
@@ -78,6 +87,8 @@ void vsmp_page_copy(void *target, const void *source, int structure_only)
 		return;
 	if (cpu)
 		own_lines(cpu, (uintptr_t)target);
+	else if (exploring)
+		explore_copy(target, source, __builtin_return_address(0));
 	memcpy(target, source, PORT_PAGE_SIZE);
 	if (cpu)
 		wake_watchers(cpu, (uintptr_t)target);

@@ -4,23 +4,31 @@
 #include "port/panic.h"
 #include "port/rcu.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/choose.h"
 #include "vsmp/schedule.h"
 
 /* Grace periods are numbered from 1 and follow each other. */
-static struct {
+static struct grace {
 	unsigned long completed;
 	unsigned long wanted; /* somebody waits for this one */
 	bool under_way;       /* number completed + 1 */
 	unsigned waiting;     /* CPUs whose read section it still waits for */
 	uint64_t end;         /* when it is seen to be over; set once nobody is waited for */
-} grace;
+} grace, base;
 
 void rcu_reset(void)
 {
-	grace.completed = 0;
-	grace.wanted = 0;
-	grace.under_way = false;
-	grace.waiting = 0;
+	grace = (struct grace){0};
+}
+
+void rcu_baseline(void)
+{
+	base = grace;
+}
+
+void rcu_put_back(void)
+{
+	grace = base;
 }
 
 static struct cpu *self(void)
@@ -82,13 +90,24 @@ static unsigned long request(uint64_t now)
 
 void vsmp_rcu_read_lock(void)
 {
-	self()->rcu_nesting++;
+	struct cpu *cpu = self();
+
+	if (unlikely(exploring) && !cpu->rcu_nesting)
+		explore_call("port_rcu_read_lock", NULL, __builtin_return_address(0));
+	if (!cpu->rcu_nesting++ && unlikely(exploring))
+		clocks_rcu_lock();
 }
 
 void vsmp_rcu_read_unlock(void)
 {
 	struct cpu *cpu = self();
 
+	if (unlikely(exploring)) {
+		if (!cpu->rcu_nesting)
+			explore_fail(EXPLORE_RCU_READER, NULL, "ends a read section, and is in none");
+		if (cpu->rcu_nesting == 1)
+			clocks_rcu_unlock();
+	}
 	invariant(cpu->rcu_nesting > 0);
 	if (--cpu->rcu_nesting || !cpu->rcu_blocks_grace)
 		return;
@@ -109,11 +128,16 @@ int vsmp_rcu_pending(void)
 	return self()->rcu_callbacks != NULL;
 }
 
-void vsmp_rcu_synchronize(void)
+static void synchronize(const char *what, const void *pc)
 {
 	struct cpu *cpu = current;
 	unsigned long number;
 
+	if (unlikely(exploring)) {
+		explore_no_reader("waits for a grace period");
+		explore_call(what, NULL, pc);
+		clocks_grace_begin();
+	}
 	invariant(!self()->rcu_nesting);
 	if (!cpu)
 		return;
@@ -130,12 +154,30 @@ void vsmp_rcu_synchronize(void)
 		schedule_others();
 	}
 	cpu->waits_for = NULL;
+	if (unlikely(exploring))
+		clocks_grace_end();
+}
+
+void vsmp_rcu_synchronize(void)
+{
+	synchronize("port_rcu_synchronize", __builtin_return_address(0));
+}
+
+/* The heads are written by the machine, which has no hooks. */
+static void write_heads(struct cpu *cpu, struct port_rcu_head *head, const void *pc)
+{
+	explore_call("port_rcu_call", head, pc);
+	explore_touch(head, sizeof(*head), EXPLORE_WRITE, pc);
+	explore_save(cpu->rcu_callbacks_tail, sizeof(*cpu->rcu_callbacks_tail));
+	clocks_call(head);
 }
 
 void vsmp_rcu_call(struct port_rcu_head *head, port_rcu_callback *callback)
 {
 	struct cpu *cpu = self();
 
+	if (unlikely(exploring))
+		write_heads(cpu, head, __builtin_return_address(0));
 	head->next = NULL;
 	head->callback = callback;
 	/* Outside a run nobody else reads: what is handed over now waits for the next poll, no longer. */
@@ -154,7 +196,11 @@ static void run_callbacks(struct cpu *cpu, unsigned long completed)
 		if (!cpu->rcu_callbacks)
 			cpu->rcu_callbacks_tail = &cpu->rcu_callbacks;
 		self()->rcu_in_callback = true;
+		if (unlikely(exploring))
+			clocks_callback(head);
 		head->callback(head);
+		if (unlikely(exploring))
+			clocks_callback_end();
 		self()->rcu_in_callback = false;
 		self()->rcu_callbacks_run++;
 		wake_all(CPU_IN_BARRIER, current ? current->clock : 0);
@@ -188,6 +234,12 @@ void vsmp_rcu_poll(void)
 {
 	struct cpu *cpu = self();
 
+	/* The end of a grace period may be seen later than it comes. */
+	if (unlikely(exploring) && cpu->rcu_callbacks && !cpu->rcu_nesting) {
+		explore_call("port_rcu_poll", NULL, __builtin_return_address(0));
+		if (!explore_alone && choose_coin())
+			return;
+	}
 	if (!cpu->rcu_nesting)
 		run_callbacks(cpu, completed_now());
 }
@@ -196,11 +248,13 @@ void vsmp_rcu_barrier(void)
 {
 	unsigned long completed;
 
-	vsmp_rcu_synchronize();
+	synchronize("port_rcu_barrier", __builtin_return_address(0));
 	completed = completed_now();
 	for (unsigned id = 0; id < machine->cpu_count; id++)
 		run_callbacks(&machine->cpus[id], completed);
 	for (unsigned id = 0; current && id < machine->cpu_count; id++)
 		if (id != current->id)
 			wait_for_callback(current, &machine->cpus[id]);
+	if (unlikely(exploring))
+		clocks_callbacks_done();
 }

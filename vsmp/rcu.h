@@ -9,4 +9,8 @@
 /* Forgets all grace periods: a machine begins. */
 void rcu_reset(void);
 
+/* The grace periods of now are those that rcu_put_back() brings back. */
+void rcu_baseline(void);
+void rcu_put_back(void);
+
 #endif

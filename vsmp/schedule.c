@@ -86,7 +86,7 @@ static struct cpu *next_cpu(void)
 
 static void go_on(struct cpu *cpu)
 {
-	current = cpu;
+	current = accessor = cpu;
 	current_id = cpu->id;
 	cpu->run_ahead_limit =
 	    schedule.count ? (schedule.keys[0] >> EVENT_BITS) + RUN_AHEAD_CYCLES : UINT64_MAX;
@@ -97,6 +97,12 @@ void schedule_others(void)
 	struct cpu *self = current;
 	struct cpu *next;
 
+	if (unlikely(exploring)) {
+		next = explore_next();
+		if (next != self)
+			fiber_switch(&self->fiber, &next->fiber);
+		return;
+	}
 	current = NULL;
 	next = next_cpu();
 	if (!next) {
@@ -113,13 +119,20 @@ void schedule_others(void)
 
 int schedule_run(void)
 {
-	struct cpu *first = next_cpu();
+	struct cpu *first;
 
+	if (exploring) {
+		first = explore_next();
+		fiber_switch(&machine->caller, &first->fiber);
+		current = NULL;
+		return machine->deadlocked ? -EDEADLK : 0;
+	}
+	first = next_cpu();
 	if (first) {
 		go_on(first);
 		fiber_switch(&machine->caller, &first->fiber);
 	}
-	current = NULL;
+	current = accessor = NULL;
 	return machine->deadlocked ? -EDEADLK : 0;
 }
 
@@ -129,11 +142,15 @@ _Noreturn void schedule_exit(void)
 	struct cpu *next;
 
 	self->state = CPU_IDLE;
-	current = NULL;
+	if (likely(!exploring))
+		current = NULL;
 	--machine->running_count;
 	window_cpu_returns(self);
 	if (machine->running_count == 0) {
 		fiber_switch(&self->fiber, &machine->caller);
+	} else if (unlikely(exploring)) {
+		next = explore_next();
+		fiber_switch(&self->fiber, &next->fiber);
 	} else {
 		next = next_cpu();
 		if (next) {

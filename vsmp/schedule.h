@@ -7,6 +7,7 @@
 #define VSMP_SCHEDULE_H
 
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 
 /* Events are numbered: CPUs first, then line queues. A key orders by time, then by number. */
 #define EVENT_BITS   16
@@ -34,7 +35,10 @@ void schedule_event(uint64_t time, unsigned number);
 static inline void schedule_cpu(struct cpu *cpu)
 {
 	cpu->state = CPU_READY;
-	schedule_event(cpu->clock, cpu->id);
+	if (unlikely(exploring))
+		explore_ready(cpu);
+	else
+		schedule_event(cpu->clock, cpu->id);
 }
 
 /*
@@ -66,8 +70,8 @@ static inline void schedule_turn(struct cpu *cpu)
 }
 
 /*
- * Runs every CPU from its entry until all bodies have returned (0) or no event is left (-EDEADLK). Called
- * from outside any CPU.
+ * Runs every CPU from its entry until all bodies have returned (0) or no event is left (-EDEADLK). While the
+ * machine explores, -EDEADLK also for every other failure. Called from outside any CPU.
  */
 int schedule_run(void);
 

@@ -4,6 +4,7 @@
 #include "port/panic.h"
 #include "vsmp/access.h"
 #include "vsmp/coherence.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/schedule.h"
 
@@ -63,7 +64,7 @@ void spinning_wake(struct watch *watch, uint64_t now)
 	coherence_ask(cpu, now);
 }
 
-static bool condition_holds(struct cpu *cpu)
+bool spinning_condition(struct cpu *cpu)
 {
 	struct spin *spin = &cpu->spin;
 
@@ -96,7 +97,7 @@ void spinning_look(struct cpu *leader)
 		cpu->next_rider = NULL;
 		cpu->accesses++;
 		access_trace(cpu, line, cpu->wanted.offset, cpu->wanted.bytes, ACCESS_READ, true);
-		if (condition_holds(cpu)) {
+		if (spinning_condition(cpu)) {
 			cpu->spinning = false;
 			schedule_cpu(cpu);
 		} else if (holds(cpu, line, now)) {
@@ -142,15 +143,17 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	struct cpu outside = {.spin = {.word = word, .bytes = bytes, .mask = mask, .value = value}};
 	struct line *line = line_of((uintptr_t)word);
 
+	if (unlikely(exploring))
+		return explore_spin_until(word, bytes, mask, value, __builtin_return_address(0));
 	if (!cpu) {
 		/* Outside a run there is no other CPU that could make the condition true. */
-		invariant(condition_holds(&outside));
+		invariant(spinning_condition(&outside));
 		return outside.spin.seen;
 	}
 	if (!line) {
 		/* Not simulated, a stack for one: nothing tells of a write to it, so the loop is really run.
 		 */
-		while (!condition_holds(&outside)) {
+		while (!spinning_condition(&outside)) {
 			cpu->clock += cost(VSMP_RELAX);
 			schedule_turn(cpu);
 		}
@@ -158,7 +161,7 @@ uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_
 	}
 	access_memory((uintptr_t)word, bytes, ACCESS_READ, false);
 	cpu->spin = (struct spin){.word = word, .bytes = bytes, .mask = mask, .value = value};
-	while (!condition_holds(cpu)) {
+	while (!spinning_condition(cpu)) {
 		if (holds(cpu, line, cpu->clock)) {
 			watch_place(
 			    cpu, (struct place){line, (uintptr_t)word % CACHE_LINE_BYTES, (uint16_t)bytes});
@@ -181,6 +184,10 @@ void spinning_relax(void)
 	struct cpu *cpu = current;
 	bool can_park;
 
+	if (unlikely(exploring)) {
+		explore_relax();
+		return;
+	}
 	if (!cpu) {
 		invariant(++lonely_turns < LONELY_TURNS_MAX);
 		return;

@@ -22,6 +22,9 @@ void spinning_look(struct cpu *leader);
  */
 bool spinning_rescue(void);
 
+/* Looks at the word that `cpu` waits for, into cpu->spin.seen; true when it need not wait any more. */
+bool spinning_condition(struct cpu *cpu);
+
 /* port_spin_until_*(): the current CPU waits until (*word & mask) == value; returns *word. */
 uint64_t spinning_until(const void *word, unsigned bytes, uint64_t mask, uint64_t value);
 

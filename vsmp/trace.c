@@ -6,6 +6,7 @@
 
 #include "port/panic.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
 
@@ -41,6 +42,8 @@ void vsmp_lock_acquired(const void *lock, const char *name, int shared)
 {
 	struct cpu *cpu = current;
 
+	if (unlikely(exploring))
+		clocks_lock_acquired();
 	if (!cpu || !machine->locks)
 		return;
 	observe_lock_acquired(cpu->id, lock, name, shared, cpu->clock,
@@ -51,6 +54,8 @@ void vsmp_lock_acquired(const void *lock, const char *name, int shared)
 
 void vsmp_lock_released(const void *lock, const char *name, int shared)
 {
+	if (unlikely(exploring))
+		clocks_lock_released();
 	if (current && machine->locks)
 		observe_lock_released(current->id, lock, name, shared, current->clock, current->measuring);
 }

@@ -11,6 +11,8 @@
 #include "port/panic.h"
 #include "vsmp/coherence.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/record.h"
+#include "vsmp/explore/run.h"
 #include "vsmp/line.h"
 #include "vsmp/memory.h"
 #include "vsmp/observe/observe.h"
@@ -107,7 +109,7 @@ static int open_parts(const struct vsmp_config *config, struct message *why)
 	if (coherence_open() ||
 	    observe_open(config->cpus, config->profile, config->locks, config->lines, config->conflicts))
 		return message_set(why, -ENOMEM, "no memory for the machine's tables");
-	return 0;
+	return exploring ? explore_parts_open(why) : 0;
 }
 
 int vsmp_create(const struct vsmp_config *config, struct message *why)
@@ -136,7 +138,7 @@ int vsmp_create(const struct vsmp_config *config, struct message *why)
 		vsmp_destroy();
 		return error;
 	}
-	current = NULL;
+	current = accessor = NULL;
 	current_id = 0;
 	schedule_reset();
 	rcu_reset();
@@ -148,6 +150,7 @@ void vsmp_destroy(void)
 	if (!machine)
 		return;
 	overflow_close();
+	explore_parts_close();
 	observe_close();
 	coherence_close();
 	memory_close();
@@ -189,8 +192,15 @@ int vsmp_setup(void (*body)(void *argument), void *argument, struct message *why
 		return message_set(why, -EDEADLK, "the machine stands still after a deadlock");
 	current = NULL;
 	current_id = 0;
+	observe_reset_stack(0);
 	fiber_reset(&machine->cpus[0].fiber, setup_main, &setup);
+	if (exploring)
+		explore_begin_alone();
 	fiber_switch(&machine->caller, &machine->cpus[0].fiber);
+	if (exploring)
+		explore_end_alone();
+	if (exploring && explore_has_failed(why))
+		return -EFAULT;
 	return 0;
 }
 
@@ -252,6 +262,8 @@ int vsmp_run(void (*body)(unsigned cpu, void *argument), void *argument, uint64_
 	machine->running_count = machine->cpu_count;
 	schedule_reset();
 	begin_windows();
+	if (exploring)
+		explore_begin();
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		struct cpu *cpu = &machine->cpus[id];
 
@@ -263,8 +275,12 @@ int vsmp_run(void (*body)(unsigned cpu, void *argument), void *argument, uint64_
 	}
 	error = schedule_run();
 	current_id = 0;
-	if (error)
+	if (exploring)
+		explore_end();
+	if (error && !exploring)
 		report_deadlock(why);
+	else if (error && explore_has_failed(why))
+		error = -EFAULT;
 	return error;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "port/panic.h"
 #include "vsmp/core.h"
+#include "vsmp/explore/internal.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
 #include "vsmp/window.h"
@@ -23,6 +24,8 @@ static void release_barrier(void)
 {
 	uint64_t latest = 0;
 
+	if (unlikely(exploring))
+		clocks_barrier();
 	for (unsigned id = 0; id < machine->cpu_count; id++)
 		if (machine->cpus[id].at_barrier && machine->cpus[id].clock > latest)
 			latest = machine->cpus[id].clock;
@@ -56,6 +59,8 @@ void vsmp_barrier(void)
 	struct cpu *cpu = current;
 
 	invariant(cpu);
+	if (unlikely(exploring))
+		explore_call("vsmp_barrier", NULL, __builtin_return_address(0));
 	schedule_turn(cpu);
 	observe_mark(cpu->id, cpu->clock, cpu->measuring);
 	cpu->at_barrier = true;
@@ -90,7 +95,8 @@ void vsmp_measure_end(void)
 
 bool vsmp_measure_active(void)
 {
-	return machine->windows_ended < machine->cpu_count;
+	/* Who goes on only so that others meet a load would keep them from running. */
+	return !exploring && machine->windows_ended < machine->cpu_count;
 }
 
 void vsmp_count_operations(uint64_t count)

@@ -15,28 +15,28 @@
 
 void *vsmp_memset(void *memory, int byte, size_t bytes)
 {
-	access_range((uintptr_t)memory, bytes, ACCESS_WRITE);
+	access_range((uintptr_t)memory, bytes, ACCESS_WRITE, __builtin_return_address(0));
 	return memset(memory, byte, bytes);
 }
 
 void *vsmp_memcpy(void *target, const void *source, size_t bytes)
 {
-	access_range((uintptr_t)source, bytes, ACCESS_READ);
-	access_range((uintptr_t)target, bytes, ACCESS_WRITE);
+	access_range((uintptr_t)source, bytes, ACCESS_READ, __builtin_return_address(0));
+	access_range((uintptr_t)target, bytes, ACCESS_WRITE, __builtin_return_address(0));
 	return memcpy(target, source, bytes);
 }
 
 void *vsmp_memmove(void *target, const void *source, size_t bytes)
 {
-	access_range((uintptr_t)source, bytes, ACCESS_READ);
-	access_range((uintptr_t)target, bytes, ACCESS_WRITE);
+	access_range((uintptr_t)source, bytes, ACCESS_READ, __builtin_return_address(0));
+	access_range((uintptr_t)target, bytes, ACCESS_WRITE, __builtin_return_address(0));
 	return memmove(target, source, bytes);
 }
 
 int vsmp_memcmp(const void *one, const void *other, size_t bytes)
 {
-	access_range((uintptr_t)one, bytes, ACCESS_READ);
-	access_range((uintptr_t)other, bytes, ACCESS_READ);
+	access_range((uintptr_t)one, bytes, ACCESS_READ, __builtin_return_address(0));
+	access_range((uintptr_t)other, bytes, ACCESS_READ, __builtin_return_address(0));
 	return memcmp(one, other, bytes);
 }
 

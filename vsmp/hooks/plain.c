@@ -5,32 +5,51 @@
  * sanitizer's own library.
  */
 #include "vsmp/access.h"
+#include "vsmp/explore/quiet.h"
 #include "vsmp/hooks/names.h"
 
-#define PLAIN(bytes)                                                   \
-	void __tsan_read##bytes(void *address)                         \
-	{                                                              \
-		access_plain((uintptr_t)address, bytes, ACCESS_READ);  \
-	}                                                              \
-	void __tsan_write##bytes(void *address)                        \
-	{                                                              \
-		access_plain((uintptr_t)address, bytes, ACCESS_WRITE); \
-	}                                                              \
-	void __tsan_volatile_read##bytes(void *address)                \
-	{                                                              \
-		access_plain((uintptr_t)address, bytes, ACCESS_READ);  \
-	}                                                              \
-	void __tsan_volatile_write##bytes(void *address)               \
-	{                                                              \
-		access_plain((uintptr_t)address, bytes, ACCESS_WRITE); \
-	}                                                              \
-	void __tsan_unaligned_read##bytes(void *address)               \
-	{                                                              \
-		access_range((uintptr_t)address, bytes, ACCESS_READ);  \
-	}                                                              \
-	void __tsan_unaligned_write##bytes(void *address)              \
-	{                                                              \
-		access_range((uintptr_t)address, bytes, ACCESS_WRITE); \
+/* Where in the instrumented code a hook was called. */
+#define PC __builtin_return_address(0)
+
+/*
+ * What a machine that explores does: functions of their own that hooks end with, so that the compiler makes
+ * the call a jump. The other machine's way stays without a frame, and PC here is that of the hook.
+ */
+#define EXPLORE_PLAIN(bytes)                                                      \
+	static __attribute__((noinline)) void explore_read##bytes(void *address)  \
+	{                                                                         \
+		if (!explore_known_alive((uintptr_t)address, bytes))              \
+			explore_touch(address, bytes, EXPLORE_READ, PC);          \
+	}                                                                         \
+	static __attribute__((noinline)) void explore_write##bytes(void *address) \
+	{                                                                         \
+		explore_touch(address, bytes, EXPLORE_WRITE, PC);                 \
+	}
+
+#define HOOK(name, bytes, kind, explored)                                   \
+	void __tsan_##name##bytes(void *address)                            \
+	{                                                                   \
+		struct cpu *cpu = accessor;                                 \
+                                                                            \
+		if (likely(cpu))                                            \
+			access_plain(cpu, (uintptr_t)address, bytes, kind); \
+		else if (exploring)                                         \
+			explored##bytes(address);                           \
+	}
+
+#define PLAIN(bytes)                                                       \
+	EXPLORE_PLAIN(bytes)                                               \
+	HOOK(read, bytes, ACCESS_READ, explore_read)                       \
+	HOOK(write, bytes, ACCESS_WRITE, explore_write)                    \
+	HOOK(volatile_read, bytes, ACCESS_READ, explore_read)              \
+	HOOK(volatile_write, bytes, ACCESS_WRITE, explore_write)           \
+	void __tsan_unaligned_read##bytes(void *address)                   \
+	{                                                                  \
+		access_range((uintptr_t)address, bytes, ACCESS_READ, PC);  \
+	}                                                                  \
+	void __tsan_unaligned_write##bytes(void *address)                  \
+	{                                                                  \
+		access_range((uintptr_t)address, bytes, ACCESS_WRITE, PC); \
 	}
 
 PLAIN(1)
@@ -41,12 +60,12 @@ PLAIN(16)
 
 void __tsan_read_range(void *address, unsigned long bytes)
 {
-	access_range((uintptr_t)address, bytes, ACCESS_READ);
+	access_range((uintptr_t)address, bytes, ACCESS_READ, PC);
 }
 
 void __tsan_write_range(void *address, unsigned long bytes)
 {
-	access_range((uintptr_t)address, bytes, ACCESS_WRITE);
+	access_range((uintptr_t)address, bytes, ACCESS_WRITE, PC);
 }
 
 void __tsan_init(void)
@@ -65,19 +84,22 @@ void __tsan_func_exit(void)
 
 void __cyg_profile_func_enter(void *function, void *call_site)
 {
-	struct cpu *cpu = current;
+	struct cpu *cpu = accessor;
 
-	(void)call_site;
 	if (cpu)
 		observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
+	else if (exploring && !explore_quiet)
+		explore_enter(function, call_site, PC);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
 {
-	struct cpu *cpu = current;
+	struct cpu *cpu = accessor;
 
 	(void)function;
 	(void)call_site;
 	if (cpu)
 		observe_exit(cpu->id, cpu->clock, cpu->measuring);
+	else if (exploring && !explore_quiet)
+		explore_exit();
 }

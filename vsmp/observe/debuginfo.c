@@ -272,7 +272,7 @@ static const struct variable *find_variable(uintptr_t address)
 	return &info.variables[low - 1];
 }
 
-int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name)
+static int name_variable(uintptr_t address, size_t bytes, bool exact, struct debuginfo_name *name)
 {
 	char symbol[SYMBOLS_NAME_BYTES];
 	const struct variable *variable = find_variable(address);
@@ -288,12 +288,22 @@ int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *n
 		Dwarf_Die type = variable->type;
 
 		field_declare(&type, variable->name, name);
-		field_describe(&type, address - variable->address, bytes, name->field);
+		field_describe(&type, address - variable->address, bytes, exact, name->field);
 	} else {
 		snprintf(name->base, sizeof(name->base), "%s", symbol);
 		name->field[0] = '\0';
 	}
 	return 0;
+}
+
+int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name)
+{
+	return name_variable(address, bytes, false, name);
+}
+
+int debuginfo_exact_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name)
+{
+	return name_variable(address, bytes, true, name);
 }
 
 /* Finds the entry of a type by its name. */
@@ -323,7 +333,8 @@ uint64_t debuginfo_element_bytes(const char *type_name)
 	return find_type(type_name, &type) ? element_bytes(&type) : 0;
 }
 
-void debuginfo_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name)
+static void name_field(const char *type_name, uint64_t offset, size_t bytes, bool exact,
+		       struct debuginfo_name *name)
 {
 	Dwarf_Die type;
 	uint64_t element;
@@ -333,7 +344,17 @@ void debuginfo_field(const char *type_name, uint64_t offset, size_t bytes, struc
 	if (!find_type(type_name, &type))
 		return;
 	element = element_bytes(&type);
-	field_describe(&type, element ? offset % element : offset, bytes, name->field);
+	field_describe(&type, element ? offset % element : offset, bytes, exact, name->field);
+}
+
+void debuginfo_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name)
+{
+	name_field(type_name, offset, bytes, false, name);
+}
+
+void debuginfo_exact_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name)
+{
+	name_field(type_name, offset, bytes, true, name);
 }
 
 const char *debuginfo_function_file(const void *function)

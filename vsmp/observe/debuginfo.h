@@ -30,12 +30,18 @@ int debuginfo_open(void);
  */
 int debuginfo_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name);
 
+/* The same with the numbers of elements in its fields: "free[2]". */
+int debuginfo_exact_variable(uintptr_t address, size_t bytes, struct debuginfo_name *name);
+
 /*
  * Names `bytes` (at least 1) bytes at `offset` of an array of `type_name` ("struct page", "uint64_t"). A type
  * that the debug information does not have is a base without fields. A range that begins in one field
  * and ends in another is written "first..last".
  */
 void debuginfo_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name);
+
+/* The same with the numbers of elements. */
+void debuginfo_exact_field(const char *type_name, uint64_t offset, size_t bytes, struct debuginfo_name *name);
 
 /* How far apart the elements of an array of a type are; 0 when the type is not known or can be in no array.
  */

@@ -8,6 +8,7 @@
 struct path {
 	char *text;
 	size_t length;
+	bool indices;
 };
 
 static void append(struct path *path, const char *text)
@@ -135,10 +136,15 @@ static bool describe_element(Dwarf_Die array, uint64_t offset, uint64_t bytes, s
 {
 	Dwarf_Word element;
 
+	bool known = follow(&array) && !dwarf_aggregate_size(&array, &element) && element;
+	char index[32] = "[]";
+
+	if (known && path->indices)
+		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)(offset / element));
 	/* Those of a whole variable or allocation go without saying. */
 	if (path->length)
-		append(path, "[]");
-	if (!follow(&array) || dwarf_aggregate_size(&array, &element) || !element)
+		append(path, index);
+	if (!known)
 		return false;
 	/* The dimensions of one array are one type to DWARF, so one pair of brackets stands for them all. */
 	offset %= element;
@@ -222,9 +228,10 @@ static bool describe(Dwarf_Die type, uint64_t offset, uint64_t bytes, struct pat
 	}
 }
 
-void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, char path[DEBUGINFO_NAME_BYTES])
+void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, bool indices,
+		    char path[DEBUGINFO_NAME_BYTES])
 {
-	struct path at = {.text = path};
+	struct path at = {.text = path, .indices = indices};
 
 	path[0] = '\0';
 	describe(*type, offset, bytes, &at);

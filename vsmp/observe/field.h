@@ -14,10 +14,11 @@
 
 /*
  * Writes the path of the innermost field of `type` that holds the `bytes` bytes at `offset`: "lru.next",
- * "free[]"; "first..last" when they lie in several fields but not in all; "" for the whole type,
- * and "[padding]" where no field is.
+ * "free[]", with `indices` "free[2]"; "first..last" when they lie in several fields but not in all; "" for
+ * the whole type, and "[padding]" where no field is.
  */
-void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, char path[DEBUGINFO_NAME_BYTES]);
+void field_describe(Dwarf_Die *type, uint64_t offset, uint64_t bytes, bool indices,
+		    char path[DEBUGINFO_NAME_BYTES]);
 
 /* Writes to name->base what a variable's declaration reads like: "struct spinlock memtype_lock", "int
  * table[]". */

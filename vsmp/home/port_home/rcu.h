@@ -4,7 +4,8 @@
 
 #include "vsmp/home/inline.h"
 
-/* vsmp/rcu.c. */
+/* vsmp/rcu.c, and vsmp/explore/sections.c for the first. */
+void vsmp_rcu_reading(int or_locked);
 void vsmp_rcu_read_lock(void);
 void vsmp_rcu_read_unlock(void);
 int vsmp_rcu_read_held(void);
@@ -27,6 +28,11 @@ PORT_HOME_INLINE void port_rcu_read_unlock(void)
 PORT_HOME_INLINE int port_rcu_read_held(void)
 {
 	return vsmp_rcu_read_held();
+}
+
+PORT_HOME_INLINE void port_rcu_reading(int or_locked)
+{
+	vsmp_rcu_reading(or_locked);
 }
 
 PORT_HOME_INLINE void port_rcu_synchronize(void)
