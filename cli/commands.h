@@ -17,6 +17,7 @@ int command_list(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_reproduce(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_explore(int argc, char **argv);
 
 /* Prints "softfault: " and the message, one line, on stderr. Returns `status`. */
 int command_fail(int status, const struct message *why);

@@ -8,16 +8,17 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "lab/experiment.h"
+#include "lab/explore.h"
 #include "lab/files.h"
 #include "lab/machine.h"
 #include "lab/table.h"
 
 #define KEY_JSON 'j'
 
-enum kind { EXPERIMENTS, MACHINES, VARIANTS };
+enum kind { EXPERIMENTS, MACHINES, CHECKS, VARIANTS };
 
 static const char *const kinds[] = {
-    [EXPERIMENTS] = "experiments", [MACHINES] = "machines", [VARIANTS] = "variants"};
+    [EXPERIMENTS] = "experiments", [MACHINES] = "machines", [CHECKS] = "checks", [VARIANTS] = "variants"};
 
 struct values {
 	unsigned arguments;
@@ -102,6 +103,19 @@ static int add_variants(const char *name, struct table *table, json_t *array, st
 	return 0;
 }
 
+static void add_checks(struct table *table, json_t *array)
+{
+	char what[MESSAGE_BYTES];
+
+	for (const struct check *const *at = engine_explorer.checks; *at; at++) {
+		snprintf(what, sizeof(what), "%s%s", (*at)->planted_kind ? "planted fault: " : "",
+			 (*at)->summary);
+		add(table, array, (*at)->name, what);
+		json_object_set_new(json_array_get(array, json_array_size(array) - 1), "planted",
+				    json_boolean((*at)->planted_kind != NULL));
+	}
+}
+
 static int list(enum kind kind, const struct values *values, json_t *object, struct message *why)
 {
 	struct table *table = table_create(columns, ARRAY_SIZE(columns));
@@ -111,6 +125,9 @@ static int list(enum kind kind, const struct values *values, json_t *object, str
 
 	if (kind == VARIANTS) {
 		error = add_variants(values->experiment, table, array, why);
+	} else if (kind == CHECKS) {
+		error = 0;
+		add_checks(table, array);
 	} else {
 		error = files_list(kinds[kind], &names, why);
 		for (size_t i = 0; !error && i < names.count; i++)
@@ -134,8 +151,8 @@ int command_list(int argc, char **argv)
 	static const struct options options = {
 	    .command = "softfault list",
 	    .options = own,
-	    .arguments = "[experiments|machines|variants EXPERIMENT]",
-	    .about = "Lists experiments and machines, or the variants of an experiment.",
+	    .arguments = "[experiments|machines|checks|variants EXPERIMENT]",
+	    .about = "Lists experiments, machines and checks, or the variants of an experiment.",
 	    .take = take,
 	};
 	struct values values = {0};

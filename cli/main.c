@@ -13,10 +13,8 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-    {"list", command_list},
-    {"run", command_run},
-    {"reproduce", command_reproduce},
-    {"calibrate", command_calibrate},
+    {"list", command_list},           {"run", command_run},         {"reproduce", command_reproduce},
+    {"calibrate", command_calibrate}, {"explore", command_explore},
 };
 
 int command_fail(int status, const struct message *why)
@@ -71,10 +69,11 @@ int main(int argc, char **argv)
 		     "results beside "
 		     "published ones.\v"
 		     "Commands:\n"
-		     "  list [experiments|machines|variants EXPERIMENT]\n"
+		     "  list [experiments|machines|checks|variants EXPERIMENT]\n"
 		     "  reproduce [EXPERIMENT...]   every published figure beside ours\n"
 		     "  run EXPERIMENT              one experiment, as you want it\n"
 		     "  calibrate MACHINE           a measured microbenchmark beside its replay\n"
+		     "  explore CHECK|EXPERIMENT    looks for concurrency faults by trying schedules\n"
 		     "\n"
 		     "softfault COMMAND --help tells about each. The exit status is 0, 1 when a run failed, "
 		     "2 when the "

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WIDTH_MIN 20 /* a narrower terminal is treated as this wide */
 #define WIDTH_MAX 1000
 
 static const char *working_at = "";
+static struct timespec begun;
 static bool shown;
 
 unsigned terminal_width(void)
@@ -31,6 +33,15 @@ unsigned terminal_width(void)
 void terminal_progress_begin(const char *name)
 {
 	working_at = name;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+}
+
+static void show_end(bool end)
+{
+	fflush(stderr);
+	shown = true;
+	if (end)
+		terminal_progress_end();
 }
 
 void terminal_progress(size_t done, size_t count)
@@ -38,10 +49,21 @@ void terminal_progress(size_t done, size_t count)
 	if (!isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "\r\033[K%s: %zu of %zu runs", working_at, done, count);
-	fflush(stderr);
-	shown = true;
-	if (done == count)
-		terminal_progress_end();
+	show_end(done == count);
+}
+
+void terminal_progress_rate(size_t done, size_t count)
+{
+	struct timespec now;
+	double seconds;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	seconds = (double)(now.tv_sec - begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - begun.tv_nsec);
+	fprintf(stderr, "\r\033[K%s: %zu of %zu schedules, %.0f a second", working_at, done, count,
+		seconds > 0 ? (double)done / seconds : 0);
+	show_end(done == count);
 }
 
 void terminal_progress_end(void)

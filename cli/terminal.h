@@ -16,6 +16,9 @@ void terminal_progress_begin(const char *name);
 /* Shows how much is done; only when stderr is a terminal, and gone once all is. */
 void terminal_progress(size_t done, size_t count);
 
+/* The same for so many schedules, with how many a second it is since terminal_progress_begin(). */
+void terminal_progress_rate(size_t done, size_t count);
+
 /* Wipes the line away, if one is there. */
 void terminal_progress_end(void);
 

@@ -64,6 +64,11 @@ int engine_memory_open(const struct engine_config *engine, struct message *why)
 	return 0;
 }
 
+void engine_memory_forget(void)
+{
+	memory.system = NULL;
+}
+
 void engine_memory_close(void)
 {
 	if (!memory.system)

@@ -23,6 +23,8 @@ int engine_memory_open(const struct engine_config *config, struct message *why);
 
 /* Destroys the spaces that are left and the system. Does nothing when none is open. */
 void engine_memory_close(void);
+/* Instead of closing, when the machine ends with CPUs still inside and takes all memory along. */
+void engine_memory_forget(void);
 
 /*
  * Also -EINVAL for a space that is not 0 to ENGINE_SPACES_MAX - 1, or that does not exist; -EEXIST for one

@@ -61,9 +61,10 @@ static int open_engine(const struct engine_config *config, struct message *why)
 
 static void close_engine(void)
 {
-	/* After a deadlock CPUs still stand inside the memory system: it goes with the machine. */
-	if (!vsmp_deadlock_report())
-		vsmp_setup(close_memory, NULL, NULL);
+	/* After a deadlock or a failure CPUs still stand inside the memory system: it goes with the machine.
+	 */
+	if (vsmp_deadlock_report() || vsmp_setup(close_memory, NULL, NULL))
+		engine_memory_forget();
 	vsmp_destroy();
 }
 

@@ -255,13 +255,21 @@ static struct child *free_child(struct running *running)
 	return NULL;
 }
 
+static bool may_start(const struct running *running)
+{
+	const struct pool *pool = running->pool;
+
+	return running->next < pool->jobs && !running->error &&
+	       !(pool->enough && pool->enough(pool->argument));
+}
+
 static void run_jobs(struct running *running)
 {
 	const struct pool *pool = running->pool;
 	unsigned parallel = pool->parallel < PARALLEL_MAX ? pool->parallel : PARALLEL_MAX;
 
-	while (!caught && (running->count || (running->next < pool->jobs && !running->error))) {
-		if (running->next < pool->jobs && !running->error && running->count < parallel) {
+	while (!caught && (running->count || may_start(running))) {
+		if (may_start(running) && running->count < parallel) {
 			struct message why;
 			int error = start(running, free_child(running));
 
@@ -295,6 +303,9 @@ int pool_run(const struct pool *pool, struct message *why)
 	running.waiting_mask = mask;
 
 	run_jobs(&running);
+	/* A signal that ended our children, too, may still wait: they were heard of first. */
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	end_children(&running);
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {

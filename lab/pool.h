@@ -6,6 +6,8 @@
 #ifndef LAB_POOL_H
 #define LAB_POOL_H
 
+#include <stdbool.h>
+
 #include "base/message.h"
 #include "lab/wire.h"
 
@@ -25,6 +27,8 @@ struct pool {
 	void (*take)(size_t job, void *argument, struct wire *result);
 	/* Writes what a job is, for messages: "variant lock on 256 CPUs". */
 	void (*describe)(size_t job, void *argument, char *text, size_t size);
+	/* Whether jobs that have not begun need not begin any more; may be NULL. */
+	bool (*enough)(void *argument);
 	/* Called whenever a job has ended; may be NULL. */
 	void (*progress)(size_t done, size_t jobs);
 };

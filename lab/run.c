@@ -14,6 +14,20 @@ struct batch {
 	struct run_result *results;
 };
 
+/* RAM of each CPU in a small run: some hundred pages and their tables many times over. */
+#define SMALL_BYTES (16ull << 20)
+
+static struct workload_size size_of(const struct run_request *request)
+{
+	return (struct workload_size){.cpus = request->cpus,
+				      .published =
+					  request->small ? 0 : request->experiment->operations.published,
+				      .measured = request->operations,
+				      .warm_up = request->warm_up,
+				      .settings = request->settings,
+				      .unchecked = request->unchecked};
+}
+
 static int configure(const struct run_request *request, const struct workload *workload,
 		     const struct workload_size *size, struct vsmp_machine *machine,
 		     struct engine_config *config, struct message *why)
@@ -32,6 +46,8 @@ static int configure(const struct run_request *request, const struct workload *w
 	    .lines = request->lines,
 	    .conflicts = request->conflicts,
 	};
+	if (request->small && config->memory_bytes)
+		config->memory_bytes = request->cpus * SMALL_BYTES;
 	experiment_policy(request->variant, &config->policy);
 	if (!request->machine)
 		return 0;
@@ -46,12 +62,7 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 {
 	const struct run_request *request = &((struct batch *)argument)->requests[job];
 	const struct workload *workload = workload_find(request->experiment->workload, why);
-	const struct workload_size size = {.cpus = request->cpus,
-					   .published = request->experiment->operations.published,
-					   .measured = request->operations,
-					   .warm_up = request->warm_up,
-					   .settings = request->settings,
-					   .unchecked = request->unchecked};
+	const struct workload_size size = size_of(request);
 	struct run_result got = {0};
 	struct vsmp_machine machine;
 	struct engine_config config;
@@ -78,6 +89,24 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 	wire_bytes(result, &got.outcome, sizeof(got.outcome));
 	wire_report(result, &got.report);
 	return 0;
+}
+
+int run_here(const struct run_request *request, struct message *why)
+{
+	const struct workload *workload = workload_find(request->experiment->workload, why);
+	const struct workload_size size = size_of(request);
+	struct workload_outcome outcome;
+	struct vsmp_machine machine;
+	struct engine_config config;
+	int error = configure(request, workload, &size, &machine, &config, why);
+
+	if (!error)
+		error = request->engine->open(&config, why);
+	if (error)
+		return error;
+	error = workload->run(request->engine, &size, &outcome, why);
+	request->engine->close();
+	return error;
 }
 
 static void take(size_t job, void *argument, struct wire *wire)

@@ -22,6 +22,7 @@ struct run_request {
 	uint64_t operations, warm_up; /* of each CPU */
 	bool profile, locks, lines, conflicts;
 	bool unchecked; /* see struct workload_size */
+	bool small;     /* with no more memory than its own operations need */
 };
 
 struct run_result {
@@ -38,6 +39,10 @@ struct run_result {
 int run_all(const struct run_request *requests, size_t count, struct run_result *results,
 	    void (*progress)(size_t done, size_t count), struct message *why);
 void run_results_free(struct run_result *results, size_t count);
+
+/* Runs one request in this process, from opening the engine to closing it. Returns 0 or a negative errno with
+ * a message. */
+int run_here(const struct run_request *request, struct message *why);
 
 /* Returns the seconds that `operation_seconds` makes of the published operations of a CPU; of one operation
  * where the experiment does not say how many were published. */
