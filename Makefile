@@ -5,6 +5,7 @@
 #   make test         installs what is missing, builds, runs every test, ends with "N passed, N failed"
 #   make check        formatting, headers, include edges, file sizes, lock ranks
 #   make diff         spaces against the model and the running kernel: OPS=N operations from SEED=S on
+#   make explore      all checks under ever other schedules: MINUTES=N or SECONDS=N long, from SEED=S on
 #   make bench        speed of the virtual machine and of the real one
 #   make install      to $(DESTDIR)$(PREFIX)
 #   make clean        removes $(BUILD)
@@ -89,11 +90,14 @@ BASE_SOURCES  := $(call c_files,base)
 BOTH_HOMES    := $(call c_files,sync mm) $(wildcard engine/memory.c)
 VSMP_SOURCES  := $(call c_files,vsmp) $(sort $(shell find $(wildcard vsmp) /dev/null -name '*.S'))
 HOST_SOURCES  := $(call c_files,host library)
+CHECK_SOURCES := $(call c_files,tests/explore)
 
 BASE_OBJECTS  := $(call objects,plain,$(BASE_SOURCES))
 LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab))
 CLI_OBJECTS   := $(call objects,plain,$(call c_files,cli))
 VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
+# What `softfault explore` explores: a part of the command, as machines and experiments are.
+CHECK_OBJECTS := $(call objects,vsmp-home,$(CHECK_SOURCES))
 HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
 LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/perf.c engine/perf_script.c engine/windows.c \
 		 $(wildcard host/panic.c) $(BASE_SOURCES))
@@ -102,14 +106,13 @@ LIBRARY       := $(BUILD)/libsoftfault.a $(BUILD)/softfault.pc
 LIBRARY_OBJECTS := $(call objects,host-home,$(call c_files,sync mm) $(HOST_SOURCES) $(BASE_SOURCES))
 
 # What an engine shows besides its own: plain data and its checks, which have no twin in the other engine.
-VSMP_EXPORTS := engine_vsmp
+VSMP_EXPORTS := engine_vsmp engine_explorer
 HOST_EXPORTS := engine_host
 LINUX_EXPORTS := engine_linux perf_script_read perf_report_free
 
 # Programs depend on this file, so that a source that is gone is linked no more.
-$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(LINUX_EXPORTS) $(VSMP_OBJECTS) $(HOST_OBJECTS) \
-	$(LINUX_OBJECTS) $(MODEL_OBJECTS) \
-	$(LAB_OBJECTS) $(CLI_OBJECTS) $(LIBRARY_OBJECTS))
+$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(LINUX_EXPORTS) $(VSMP_OBJECTS) $(CHECK_OBJECTS) \
+	$(HOST_OBJECTS) $(LINUX_OBJECTS) $(MODEL_OBJECTS) $(LAB_OBJECTS) $(CLI_OBJECTS) $(LIBRARY_OBJECTS))
 
 # --- The command -----------------------------------------------------------------------------------------
 .PHONY: all
@@ -137,7 +140,7 @@ $(BUILD)/host-home/%.o: %.c $(BUILD)/flags
 $(LAB_OBJECTS) $(CLI_OBJECTS): PLAIN_FLAGS := $(SHARE)
 $(LAB_OBJECTS) $(CLI_OBJECTS): $(BUILD)/prefix
 # The machine itself is not instrumented.
-$(call objects,plain,$(VSMP_SOURCES) engine/vsmp.c): PLAIN_FLAGS := -Ivsmp/home
+$(call objects,plain,$(VSMP_SOURCES) engine/vsmp.c engine/explore.c): PLAIN_FLAGS := -Ivsmp/home
 
 # One relocatable object that exports the symbols $(1), which may be patterns, and no other. An engine exports
 # its operation table and little else.
@@ -148,7 +151,7 @@ $(Q)objcopy --wildcard $(patsubst %,'--keep-global-symbol=%',$(1)) $@.all $@
 @rm -f $@.all
 endef
 
-$(BUILD)/engine_vsmp.o: $(VSMP_OBJECTS) $(BUILD)/plain/engine/vsmp.o
+$(BUILD)/engine_vsmp.o: $(VSMP_OBJECTS) $(CHECK_OBJECTS) $(call objects,plain,engine/vsmp.c engine/explore.c)
 	$(call join_objects,$(VSMP_EXPORTS))
 
 $(BUILD)/engine_host.o: $(HOST_OBJECTS) $(BUILD)/host-home/engine/host.o $(BUILD)/host-home/engine/windows.o
@@ -169,6 +172,11 @@ endef
 
 $(BUILD)/softfault: $(CLI_OBJECTS) $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS))
+
+# A check with a program of its own: what `softfault explore` does needs nothing of this project but vsmp/, base/
+# and port/.
+$(BUILD)/examples/check: $(BUILD)/vsmp-home/examples/check.o $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
+	$(call link,$(VSMP_LIBS))
 
 # --- The library -----------------------------------------------------------------------------------------
 # One object in one archive: whoever links it gets softfault.h's functions, and no name of ours can meet theirs.
@@ -212,6 +220,9 @@ $(DIFF_TEST): $(call objects,host-home,$(call c_files,tests/diff)) $(HOST_OBJECT
 $(VSMP_TESTS): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
 	$(call link,$(VSMP_LIBS) $(TEST_LIBS))
 
+# Those of exploration look for faults in the checks.
+$(filter $(BUILD)/tests/vsmp/explore_% $(BUILD)/tests/bench/explore_%,$(VSMP_TESTS) $(VSMP_BENCHES)): $(CHECK_OBJECTS)
+
 $(LAB_TESTS): $(BUILD)/tests/%: $(BUILD)/plain/tests/%.o $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS) $(TEST_LIBS))
 
@@ -226,14 +237,14 @@ tests-unit: $(UNIT_TESTS)
 tests-stress: $(STRESS_TESTS)
 tests-diff: $(DIFF_TEST)
 tests-host: tests-unit tests-stress
-tests-all: tests-host tests-diff $(VSMP_TESTS) $(LAB_TESTS) $(BENCHES) $(BUILD)/softfault $(LIBRARY)
+tests-all: tests-host tests-diff $(VSMP_TESTS) $(LAB_TESTS) $(BENCHES) $(BUILD)/softfault $(BUILD)/examples/check $(LIBRARY)
 
 $(BUILD)/engine_vsmp.o $(BUILD)/engine_host.o $(BUILD)/engine_linux.o $(BUILD)/softfault $(UNIT_TESTS) $(STRESS_TESTS) $(VSMP_TESTS) \
-$(LAB_TESTS) $(BENCHES) $(BUILD)/softfault_library.o: $(BUILD)/sources
+$(LAB_TESTS) $(BENCHES) $(BUILD)/examples/check $(BUILD)/softfault_library.o: $(BUILD)/sources
 
 # --- What people call ------------------------------------------------------------------------------------
 # `setup` may install the compiler, so what it precedes is a make of its own.
-.PHONY: setup-build setup-all test check bench diff reproduce install clean
+.PHONY: setup-build setup-all test check bench explore diff reproduce install clean
 setup-build:
 	@tools/setup build
 setup-all:
@@ -255,6 +266,10 @@ check:
 
 bench: $(BUILD)/softfault $(BENCHES)
 	@tools/bench --command $(BUILD)/softfault $(BENCHES)
+
+explore: $(BUILD)/softfault
+	@tools/explore --command $(BUILD)/softfault --seed $(or $(SEED),1) \
+		--seconds $(or $(SECONDS),$(shell expr 60 '*' $(or $(MINUTES),5)))
 
 # OPS operations, 20,000 of each seed from SEED on.
 diff: setup-all

@@ -47,7 +47,7 @@ accepts() {
 }
 
 # --- Wrong command lines ---------------------------------------------------------------------------------
-commands="there are: list, run, reproduce, calibrate"
+commands="there are: list, run, reproduce, calibrate, explore"
 refuses no_command "a command must follow; $commands"
 refuses unknown_command "there is no command \"rnu\"; did you mean \"run\"? $commands" rnu
 refuses no_experiment "an experiment must be named; softfault list shows which there are" run
@@ -99,7 +99,7 @@ refuses bad_touch "touch cannot be \"wirte\"; did you mean \"write\"? there are:
 refuses layout_of_another_workload "workload pfn_insert has no options, so no \"layout\"" run pfn-insert --layout one
 refuses machine_of_real_cpus "engine host runs on this computer; --machine is for --engine vsmp" \
 	run pfn-insert --engine host --machine uv
-refuses bad_list "\"machine\" cannot be listed; did you mean \"machines\"? there are: experiments, machines, variants" \
+refuses bad_list "\"machine\" cannot be listed; did you mean \"machines\"? there are: experiments, machines, checks, variants" \
 	list machine
 refuses list_variants_of_nothing "list variants needs an experiment: list variants EXPERIMENT" list variants
 refuses list_too_many "\"uv\" is one argument too many" list machines uv

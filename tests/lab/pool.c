@@ -124,6 +124,34 @@ static void carries_large_results(void **state)
 	assert_true(jobs.intact);
 }
 
+/* Jobs begin in order, so what has begun is all up to some job. */
+static bool is_enough(void *argument)
+{
+	return ((const struct jobs *)argument)->results[5] != 0;
+}
+
+static void stops_when_it_is_enough(void **state)
+{
+	static const unsigned parallel[] = {1, 3};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(parallel); i++) {
+		struct jobs jobs = quiet_jobs();
+		struct pool pool = {.jobs = JOBS,
+				    .parallel = parallel[i],
+				    .argument = &jobs,
+				    .work = work,
+				    .take = take,
+				    .describe = describe,
+				    .enough = is_enough};
+
+		assert_int_equal(pool_run(&pool, NULL), 0);
+		assert_in_range(jobs.taken, 6, JOBS - 1);
+		for (size_t job = 0; job < jobs.taken; job++)
+			assert_int_equal(jobs.results[job], job * job);
+	}
+}
+
 static void tells_of_progress(void **state)
 {
 	struct jobs jobs = quiet_jobs();
@@ -332,6 +360,7 @@ int main(void)
 	    cmocka_unit_test(puts_every_result_in_its_place),
 	    cmocka_unit_test(carries_large_results),
 	    cmocka_unit_test(tells_of_progress),
+	    cmocka_unit_test(stops_when_it_is_enough),
 	    cmocka_unit_test(tells_of_a_crash),
 	    cmocka_unit_test(tells_of_the_first_failure),
 	    cmocka_unit_test(notices_a_result_that_is_cut),

@@ -99,6 +99,35 @@ allows check-includes mm/table/planted.c '#include "mm/policy/policy.h"' '#inclu
 	'/* Not a call: malloc(1), _Thread_local */' 'static const char *planted = "free(x)";'
 rm "$scratch/mm/table/upper.h"
 
+# $1: what the check must say; $2: file; the rest: what changes it, by sed.
+explored_catches() {
+	cp "$scratch/$2" "$scratch/kept"
+	sed -i "${@:3}" "$scratch/$2"
+	if cmp -s "$scratch/$2" "$scratch/kept" || "$scratch/tools/check-explored" >"$scratch.output" 2>&1; then
+		verdict 1 "check-explored must catch: $1"
+	else
+		grep -qF -- "$1" "$scratch.output"
+		verdict $? "check-explored must say: $1"
+	fi
+	mv "$scratch/kept" "$scratch/$2"
+}
+
+explored_catches 'sf_planted() of softfault.h belongs to no operation' softfault.h \
+	'/^int sf_unmap(/i int sf_planted(struct sf_space *space);'
+explored_catches 'memtype_planted() of mm/memtype/memtype.h' mm/memtype/memtype.h \
+	'/^void memtype_pin(/i void memtype_planted(void);'
+explored_catches 'no row for `fork` and `planted`' docs/EXPLORING.md \
+	'/^| `fork` |.*`sf_space_fork`/s/`fork`/`fork`, `planted`/'
+explored_catches 'no row for `unmap` and `protect`' docs/EXPLORING.md '/^| `unmap` | `protect` |/d'
+explored_catches 'no row for `fork` and `fork`' docs/EXPLORING.md '/^| `fork` | `fork` |/d'
+explored_catches 'stand in line' docs/EXPLORING.md 's/^\(| `unmap` | `protect`\) |/\1, `fork` |/'
+explored_catches 'no check `planted-nowhere`' docs/EXPLORING.md '/^| `unmap` | `protect` |/s/`[a-z-]*` |$/`planted-nowhere` |/'
+explored_catches 'the check `seqcount` stands in no table' docs/EXPLORING.md 's/`seqcount`/nothing/'
+explored_catches 'an operation, those beside it, and checks or a reason' docs/EXPLORING.md \
+	'/^| `fork` | `fork` |/s/[^|]*|$/ |/'
+explored_catches 'seqcount_check is not in tests/explore/list.h' tests/explore/list.h '/X(seqcount_check)/d'
+catches check-explored mm/page/planted.h 'struct planted {' '	_Atomic int field;' '};'
+
 # All of them together: right on the tree, wrong with one thing wrong.
 passes check
 catches check base/planted.c 'int  planted ;'

@@ -224,6 +224,23 @@ static void test_functions(void **state)
 	assert_null(debuginfo_function_file((const void *)0x1234));
 }
 
+/* The same with the numbers of elements; an element of the whole allocation has none. */
+static void test_indices(void **state)
+{
+	struct debuginfo_name name;
+
+	(void)state;
+	debuginfo_exact_field("struct probe", offsetof(struct probe, small[5]), 2, &name);
+	assert_string_equal(name.field, "small[5]");
+	debuginfo_exact_field("struct probe", sizeof(struct probe) + offsetof(struct probe, free[2].previous),
+			      8, &name);
+	assert_string_equal(name.field, "free[2].previous");
+	debuginfo_exact_field("struct probe_tail", offsetof(struct probe_tail, items[7].next), 8, &name);
+	assert_string_equal(name.field, "items[7].next");
+	assert_int_equal(debuginfo_exact_variable((uintptr_t)&probe_global.free[1].next, 8, &name), 0);
+	assert_string_equal(name.field, "free[1].next");
+}
+
 static int open_all(void **state)
 {
 	(void)state;
@@ -239,6 +256,7 @@ int main(void)
 	    cmocka_unit_test(test_open_ended),
 	    cmocka_unit_test(test_types_without_fields),
 	    cmocka_unit_test(test_variables),
+	    cmocka_unit_test(test_indices),
 	    cmocka_unit_test(test_functions),
 	};
 

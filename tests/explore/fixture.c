@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/explore/fixture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "mm/page/frames.h"
+#include "mm/space/space.h"
+#include "mm/table/pte.h"
+
+struct fixture fixture;
+
+struct policy fixture_policy(void)
+{
+	struct policy policy;
+
+	check_that(!policy_parse(&policy, check_policy(), NULL));
+	return policy;
+}
+
+int fixture_open(bool contents, struct message *why)
+{
+	struct system_config config = {
+	    .own_frames = OWN_FRAMES, .exported_frames = EXPORTED_FRAMES, .structure_only = !contents};
+	int error = policy_parse(&config.policy, check_policy(), why);
+
+	if (!error)
+		error = system_create(&config, &fixture.system, why);
+	if (error)
+		return error;
+	fixture.child = NULL;
+	for (unsigned cpu = 0; cpu < CHECK_CPUS_MAX; cpu++)
+		fixture.made[cpu] = NULL;
+	error = sf_space_create(fixture.system, &fixture.space);
+	return error ? message_set(why, error, "no memory for a space") : 0;
+}
+
+void fixture_use_lookup(const struct vma_lookup_ops *lookup)
+{
+	fixture.space->parts.lookup = lookup;
+}
+
+bool fixture_good(struct message *why)
+{
+	return !system_check(fixture.system, why);
+}
+
+void fixture_close(void)
+{
+	struct sf_system_statistics statistics;
+
+	if (fixture.child)
+		sf_space_destroy(fixture.child);
+	sf_space_destroy(fixture.space);
+	sf_system_statistics(fixture.system, &statistics);
+	check_equal(statistics.anonymous_frames, 0);
+	check_equal(statistics.table_frames, 0);
+	check_equal(statistics.pinned_frames, 0);
+	system_destroy(fixture.system);
+}
+
+bool fixture_equal(const char *what, uint64_t found, uint64_t wanted, struct message *why)
+{
+	if (found == wanted)
+		return true;
+	message_set(why, -EINVAL, "%s: %#" PRIx64 ", and the model has %#" PRIx64, what, found, wanted);
+	return false;
+}
+
+void fixture_map(uint64_t address, unsigned pages, int protection, int flags)
+{
+	uint64_t mapped;
+
+	check_that(!sf_map(fixture.space, address, pages * PAGE, protection,
+			   flags | SF_MAP_ANONYMOUS | SF_MAP_FIXED, &mapped));
+}
+
+void fixture_store(struct sf_space *space, uint64_t address, uint64_t value)
+{
+	check_that(sf_write(space, address, &value, sizeof(value), NULL) == sizeof(value));
+}
+
+uint64_t fixture_load(struct sf_space *space, uint64_t address)
+{
+	uint64_t value = 0;
+
+	check_that(sf_read(space, address, &value, sizeof(value), NULL) == sizeof(value));
+	return value;
+}
+
+uint64_t fixture_peek(struct sf_space *space, uint64_t address)
+{
+	const struct frames *frames = space->parts.frames;
+	uint64_t pte = system_pte(space, address);
+	const uint64_t *word;
+
+	if (!pte_maps(pte) || frames->structure_only)
+		return 0;
+	word = page_address(frames, pfn_to_page(frames, pte_pfn(pte)));
+	return *word;
+}
+
+void fixture_fork(void)
+{
+	check_that(!sf_space_fork(fixture.space, &fixture.child));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/explore/fixture.h"
+
+#include <stddef.h>
+
+/* What policy_pairwise() gives; tests/vsmp/explore_checks.c holds both equal. */
+const char *const variants_pairwise[] = {
+    "vma_lookup=rcu page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg",
+    "vma_lookup=rcu page_table_lock=split frame_cache=zone memtype=spin",
+    "vma_lookup=rcu page_table_lock=mm frame_cache=magazine memtype=rwlock",
+    "vma_lookup=refcount page_table_lock=pte_bit frame_cache=zone memtype=rwlock",
+    "vma_lookup=refcount page_table_lock=split frame_cache=magazine memtype=cmpxchg",
+    "vma_lookup=refcount page_table_lock=mm frame_cache=zone memtype=cmpxchg",
+    "vma_lookup=refcount page_table_lock=pte_bit frame_cache=magazine memtype=spin",
+    "vma_lookup=per_vma page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg",
+    "vma_lookup=per_vma page_table_lock=split frame_cache=zone memtype=rwlock",
+    "vma_lookup=per_vma page_table_lock=mm frame_cache=magazine memtype=spin",
+    "vma_lookup=rwsem_spin page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg",
+    "vma_lookup=rwsem_spin page_table_lock=split frame_cache=zone memtype=spin",
+    "vma_lookup=rwsem_spin page_table_lock=mm frame_cache=magazine memtype=rwlock",
+    "vma_lookup=rwsem_xadd page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg",
+    "vma_lookup=rwsem_xadd page_table_lock=split frame_cache=zone memtype=spin",
+    "vma_lookup=rwsem_xadd page_table_lock=mm frame_cache=magazine memtype=rwlock",
+    NULL,
+};
+
+const char *const variants_lookup[] = {
+    "vma_lookup=rcu",        "vma_lookup=refcount",   "vma_lookup=per_vma",
+    "vma_lookup=rwsem_spin", "vma_lookup=rwsem_xadd", NULL,
+};
+
+const char *const variants_lock[] = {
+    "page_table_lock=pte_bit",
+    "page_table_lock=split",
+    "page_table_lock=mm",
+    NULL,
+};
+
+const char *const variants_frame_cache[] = {"frame_cache=magazine", "frame_cache=zone", NULL};
+
+const char *const variants_memtype[] = {"memtype=cmpxchg", "memtype=spin", "memtype=rwlock", NULL};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exploration of checks that are right, for the tests that run those of tests/explore/: each under a bounded
+ * number of schedules with each of its variants, and with its condition inverted.
+ */
+#ifndef TESTS_VSMP_EXPLORE_EACH_H
+#define TESTS_VSMP_EXPLORE_EACH_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "vsmp/check.h"
+#include "vsmp/explore/explore.h"
+
+static inline void each_open(const struct explore_config *config)
+{
+	struct message why = {""};
+
+	if (explore_open(config, &why))
+		fail_msg("%s with %s: %s", config->check->name, config->policy, why.text);
+}
+
+static inline void each_fail(const struct explore_config *config, uint64_t seed,
+			     const struct explore_outcome *outcome)
+{
+	char *text = NULL;
+
+	explore_report(seed, outcome, 150, &text, NULL);
+	fail_msg("%s with \"%s\", %s, seed %llu: %s\n%s", config->check->name, config->policy,
+		 config->strategy == EXPLORE_PCT ? "pct" : "random", (unsigned long long)seed,
+		 explore_kind_name(outcome->kind), text ? text : "");
+}
+
+static inline void each_explore(const struct explore_config *config, uint64_t first_seed, uint64_t schedules)
+{
+	each_open(config);
+	for (uint64_t seed = first_seed; seed < first_seed + schedules; seed++) {
+		struct explore_outcome outcome = explore_run(seed);
+
+		if (outcome.kind != EXPLORE_NOTHING)
+			each_fail(config, seed, &outcome);
+	}
+	explore_close();
+}
+
+/*
+ * So many schedules of each variant, by each strategy. Seeds differ between the variants, so that more of
+ * them come to be tried. Leaves out what is planted. `make explore` goes on for longer, with other seeds.
+ */
+static inline void each_holds(const struct check *const *list, uint64_t schedules)
+{
+	static const char *const no_variants[] = {"default", NULL};
+
+	for (; *list; list++) {
+		const char *const *variants = (*list)->variants ? (*list)->variants : no_variants;
+
+		for (unsigned i = 0; variants[i] && !(*list)->planted_kind; i++) {
+			struct explore_config config = {.check = *list, .policy = variants[i]};
+
+			config.strategy = EXPLORE_RANDOM;
+			each_explore(&config, i * schedules + 1, schedules);
+			config.strategy = EXPLORE_PCT;
+			config.depth = 3;
+			each_explore(&config, i * schedules + 1, schedules);
+		}
+	}
+}
+
+/* With its condition inverted every check fails. Some planted faults do in any case, and before that. */
+static inline void each_condition_is_looked_at(const struct check *const *list)
+{
+	for (; *list; list++) {
+		const struct explore_config config = {
+		    .check = *list, .strategy = EXPLORE_PCT, .depth = 1, .invert = true};
+		bool found = false;
+
+		each_open(&config);
+		for (uint64_t seed = 1; seed <= 20 && !found; seed++) {
+			enum explore_kind kind = explore_run(seed).kind;
+
+			if (kind == EXPLORE_NOTHING)
+				fail_msg("%s: the inverted condition holds, seed %llu", (*list)->name,
+					 (unsigned long long)seed);
+			found = kind == EXPLORE_CONDITION || (*list)->planted_kind;
+		}
+		if (!found)
+			fail_msg("%s: its condition was never looked at", (*list)->name);
+		explore_close();
+	}
+}
+
+#endif

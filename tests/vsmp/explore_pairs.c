@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checks of tests/explore/ that are made of two operations.
+ */
+#include "tests/explore/list.h"
+#include "tests/vsmp/explore_each.h"
+
+#define DECLARE(scene, first, second) extern const struct check pair_##scene##_##first##_##second##_check;
+PAIRS(DECLARE)
+#undef DECLARE
+
+#define ROW(scene, first, second) &pair_##scene##_##first##_##second##_check,
+static const struct check *const pair_checks[] = {PAIRS(ROW) NULL};
+#undef ROW
+
+static void every_pair_holds(void **state)
+{
+	(void)state;
+	each_holds(pair_checks, 24);
+}
+
+static void every_condition_is_looked_at(void **state)
+{
+	(void)state;
+	each_condition_is_looked_at(pair_checks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_condition_is_looked_at),
+	    cmocka_unit_test(every_pair_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
