@@ -34,6 +34,7 @@ extern "C" {
 
 struct sf_system;
 struct sf_space;
+struct sf_object;
 
 /* --- Systems ------------------------------------------------------------------------------------------- */
 
@@ -67,9 +68,10 @@ struct sf_options {
 int sf_system_create(const struct sf_options *options, struct sf_system **system, const char **reason);
 
 /*
- * Ends a system. All its spaces are destroyed already, all its pins are given back, no thread calls into it;
- * and when it is the only one there is, no thread has a slot, the caller included. Else the program is ended
- * with a sentence that says which it was. Needs no slot: it may wait, but never fails for others' slots.
+ * Ends a system. All its spaces are destroyed and all its objects closed already, all its pins are given
+ * back, no thread calls into it; and when it is the only one there is, no thread has a slot, the caller
+ * included. Else the program is ended with a sentence that says which it was. Needs no slot: it may wait, but
+ * never fails for others' slots.
  */
 void sf_system_destroy(struct sf_system *system);
 
@@ -115,7 +117,7 @@ int sf_set_limit(struct sf_space *space, enum sf_limit limit, uint64_t value);
 #define SF_MAP_SHARED          0x01 /* between a space and those forked from it */
 #define SF_MAP_PRIVATE         0x02
 #define SF_MAP_FIXED           0x10
-#define SF_MAP_ANONYMOUS       0x20 /* must be given: other objects come by their own calls */
+#define SF_MAP_ANONYMOUS       0x20 /* sf_map() only, and there it must be given */
 #define SF_MAP_LOCKED          0x2000
 #define SF_MAP_NORESERVE       0x4000
 #define SF_MAP_POPULATE        0x8000
@@ -150,6 +152,7 @@ int sf_remap(struct sf_space *space, uint64_t address, uint64_t old_length, uint
 #define SF_ADVICE_WILLNEED       3
 #define SF_ADVICE_DONTNEED       4
 #define SF_ADVICE_FREE           8
+#define SF_ADVICE_REMOVE         9 /* punches a hole into the object */
 #define SF_ADVICE_HUGEPAGE       14
 #define SF_ADVICE_NOHUGEPAGE     15
 #define SF_ADVICE_POPULATE_READ  22
@@ -161,6 +164,160 @@ int sf_mincore(struct sf_space *space, uint64_t address, uint64_t length, unsign
 int sf_lock(struct sf_space *space, uint64_t address, uint64_t length);
 int sf_unlock(struct sf_space *space, uint64_t address, uint64_t length);
 
+#define SF_SYNC_ASYNC      1
+#define SF_SYNC_INVALIDATE 2
+#define SF_SYNC_SYNC       4
+
+/*
+ * msync(2): with SF_SYNC_SYNC writes what is dirty of the files that the range maps shared. Returns 0;
+ * -EINVAL (an address in a page, other flags, ASYNC with SYNC), -EBUSY (INVALIDATE of locked memory), -ENOMEM
+ * (a part is not mapped; the rest is done); or what a backing failed with, once for each failure
+ * (sf_object_sync()).
+ */
+int sf_sync(struct sf_space *space, uint64_t address, uint64_t length, int flags);
+
+/* --- Objects ------------------------------------------------------------------------------------------- */
+
+/*
+ * An object is memory that spaces map and programs read and write by offsets: shared memory, as a memfd, or
+ * the cached pages of a file. All see the same bytes at once. Its size is any number of bytes; a touch of a
+ * page that begins at the size or beyond raises SIGBUS. A mapping keeps it, also after sf_object_close().
+ *
+ * Offsets and sizes above this are -EINVAL or -EFBIG, as for off_t.
+ */
+#define SF_OBJECT_BYTES_MAX ((uint64_t)INT64_MAX)
+
+/*
+ * memfd_create(2) and ftruncate(2): makes an object of `bytes` zeroes, none of which takes memory yet. With a
+ * `limit_bytes` other than 0 it has at most so many bytes of pages, rounded up to whole pages, as a tmpfs of
+ * that size=: a touch that would need more raises SIGBUS, sf_object_write() returns -ENOSPC. Returns 0 with
+ * it in *object; -EINVAL for a size above the maximum, or for a limit with the policy shmem_account=ramfs,
+ * which has none; -ENOMEM.
+ */
+int sf_object_create(struct sf_system *system, uint64_t bytes, uint64_t limit_bytes,
+		     struct sf_object **object);
+
+/*
+ * What a file's pages come from and go to: the caller's own structure, with this first. Each function may be
+ * called by several threads at once, for different pages, and may block on anything but calls of the library.
+ * A touch of a file's page may call them: a thread whose signal handlers touch such pages needs them to be
+ * safe in handlers.
+ */
+struct sf_backing {
+	const struct sf_backing_ops *ops;
+	uint64_t bytes; /* the file's size; read once, by sf_file_open() */
+};
+
+#define SF_IO_PAGES_MAX 32
+
+/* One transfer of pages that lie next to each other in the file. */
+struct sf_io {
+	uint64_t offset;             /* of the first byte: whole pages */
+	uint64_t bytes;              /* 1 to count * SF_PAGE_SIZE; ends in the last page */
+	unsigned count;              /* 1 to SF_IO_PAGES_MAX */
+	void *page[SF_IO_PAGES_MAX]; /* their contents, aligned */
+	void *own;                   /* the backing's, from the call to sf_io_done() */
+};
+
+struct sf_backing_ops {
+	/*
+	 * Starts a transfer. Returns 0, and then sf_io_done() is called for it exactly once, by whatever
+	 * thread, at once or later; or a negative errno, and then it is not. A read gives bytes that the file
+	 * does not have as zeroes. *io is gone after sf_io_done().
+	 */
+	int (*read)(struct sf_backing *backing, struct sf_io *io);
+	int (*write)(struct sf_backing *backing, struct sf_io *io);
+
+	/*
+	 * ftruncate(2), and fallocate(2) to punch a hole of whole pages; NULL: they cannot be had,
+	 * -EOPNOTSUPP. fdatasync(2); NULL: what was written is safe.
+	 */
+	int (*resize)(struct sf_backing *backing, uint64_t bytes);
+	int (*punch)(struct sf_backing *backing, uint64_t offset, uint64_t bytes);
+	int (*sync)(struct sf_backing *backing);
+
+	/* The file's object is gone, some time after its last mapping and its handle; the last call. */
+	void (*release)(struct sf_backing *backing);
+};
+
+/*
+ * Ends a transfer with 0 or a negative errno. May be called by any thread, one without a slot included, and
+ * inside of read() and write().
+ */
+void sf_io_done(struct sf_io *io, int error);
+
+/*
+ * Makes the object of a file. Its pages are read when they are first needed, and written by sf_sync(),
+ * sf_object_sync(), and at the object's end: after its last mapping and its handle. A touch of a page that
+ * cannot be read raises SIGBUS. There is one object of a file: two would not see each other's pages. Returns
+ * 0 with it in *object; -EINVAL for a size above the maximum or in a system of structure only; -ENOMEM. After
+ * an error the backing is the caller's, and release() is not called.
+ */
+int sf_file_open(struct sf_system *system, struct sf_backing *backing, struct sf_object **object);
+
+/*
+ * sf_file_open() of a regular file of this machine that `file` is a descriptor of, open for reading and
+ * writing; the object keeps one of its own, so `file` may be closed at once. Nobody else may change the
+ * file's size meanwhile, and what others write to it is seen only in pages that were not needed before. What
+ * sf_sync() and sf_object_sync() have written is as safe as fdatasync(2) makes it. Returns 0 with it in
+ * *object; -EBADF (no descriptor), -EACCES (not open for both), -EINVAL (not a regular file, or open with
+ * O_APPEND or O_DIRECT, or as sf_file_open()), -EMFILE, -ENOMEM.
+ */
+int sf_file_open_fd(struct sf_system *system, int file, struct sf_object **object);
+
+/*
+ * Gives the caller's handle back; NULL is allowed. The object goes when it is mapped no more; a file's dirty
+ * pages are written then, and what fails is lost: sf_object_sync() before tells.
+ */
+void sf_object_close(struct sf_object *object);
+
+/*
+ * mmap(2) of an object that is open for reading and writing, from `offset` (whole pages) on; the mapping may
+ * reach beyond its size. `flags`: SF_MAP_SHARED or SF_MAP_PRIVATE, whose pages are copied by the first write,
+ * and others as for sf_map(), but not SF_MAP_ANONYMOUS. Returns as sf_map(); -EINVAL for an offset in a page;
+ * -EOVERFLOW for one beyond what a size can be.
+ */
+int sf_map_object(struct sf_space *space, uint64_t address, uint64_t length, int protection, int flags,
+		  struct sf_object *object, uint64_t offset, uint64_t *mapped);
+
+/*
+ * ftruncate(2): grows by zeroes, or takes everything beyond away, from all mappings too, private copies
+ * included. The rest of the last page becomes zeroes. Returns 0; -EINVAL for a size above the maximum; what
+ * the backing's resize() failed with, and then nothing has changed.
+ */
+int sf_object_resize(struct sf_object *object, uint64_t bytes);
+
+/*
+ * fallocate(2) with PUNCH_HOLE and KEEP_SIZE: the range is zeroes afterwards, and its whole pages take no
+ * memory. Private copies stay. Returns 0; -EINVAL for an empty range; -EFBIG for one beyond the maximum; what
+ * the backing's punch() or read() failed with; -ENOMEM.
+ */
+int sf_object_punch(struct sf_object *object, uint64_t offset, uint64_t bytes);
+
+/*
+ * pread(2), pwrite(2): copies between the object and the caller's memory; a write beyond the size makes the
+ * object larger. Returns how many bytes were copied, fewer where the object ends or a page cannot be had; or,
+ * if none, -EINVAL, -EFBIG (writes beyond the maximum), -ENOSPC, -ENOMEM, or what the backing failed with.
+ */
+int64_t sf_object_read(struct sf_object *object, uint64_t offset, void *buffer, uint64_t bytes);
+int64_t sf_object_write(struct sf_object *object, uint64_t offset, const void *buffer, uint64_t bytes);
+
+/*
+ * fsync(2): writes what is dirty, and waits for it. Returns 0; or the errno of a write of the backing, or of
+ * its sync(), that failed since the last call that told of one (sf_sync() included): each failure is told
+ * once. The page stays dirty, so a later call tries again. Of shared memory: 0.
+ */
+int sf_object_sync(struct sf_object *object);
+
+struct sf_object_statistics {
+	uint64_t bytes, limit_bytes; /* the size; the limit, 0: none */
+	uint64_t cached;             /* bytes of pages */
+	uint64_t dirty, writeback;   /* of those: yet to be written; being written */
+	uint64_t mappings;           /* of all spaces */
+	uint64_t index;              /* bytes of the index */
+};
+void sf_object_statistics(struct sf_object *object, struct sf_object_statistics *statistics);
+
 /* --- Touching memory ----------------------------------------------------------------------------------- */
 
 /* One of them. As on x86, what can be written or executed can be read. */
@@ -169,7 +326,7 @@ enum sf_access { SF_READ = 1, SF_WRITE = 2, SF_EXECUTE = 4 };
 /* What a fault that cannot be resolved would be to a process: siginfo's signal and code. */
 struct sf_signal {
 	int signal;       /* SIGSEGV or SIGBUS */
-	int code;         /* SEGV_MAPERR, SEGV_ACCERR, BUS_ADRERR */
+	int code;         /* SEGV_MAPERR, SEGV_ACCERR, BUS_ADRERR (also of a page that cannot be read) */
 	uint64_t address; /* that was touched */
 };
 
@@ -302,6 +459,7 @@ void sf_space_statistics(struct sf_space *space, struct sf_space_statistics *sta
 /* vmstat and meminfo: pages, and events since the system was made. */
 struct sf_system_statistics {
 	uint64_t frames, free_frames, anonymous_frames, table_frames, pinned_frames;
+	uint64_t shared_frames, file_frames, index_frames; /* of objects: pages, and their indices */
 	uint64_t faults, copies_on_write, reuses, zero_page_maps, frames_allocated, frames_freed;
 	uint64_t shootdowns; /* times that other CPUs' translations were waited for */
 	/*

@@ -35,6 +35,7 @@ enum key {
 	KEY_TOUCH,
 	KEY_GIVE_BACK,
 	KEY_PACE,
+	KEY_BACKING,
 	KEY_PROFILE,
 	KEY_LOCKS,
 	KEY_LINES,
@@ -60,7 +61,9 @@ static const struct argp_option own[] = {
     {"faults", KEY_FAULTS, "N", 0, "measure N operations of each CPU (default: the experiment's)", 2},
     {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1; host 5)", 2},
     {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 2},
-    {"layout", KEY_LAYOUT, "one|each", 0, "one VMA for all threads, or one for each (default: the variant's)",
+    {"layout", KEY_LAYOUT, "one|each|slices|same", 0,
+     "anon-fault: one VMA for all threads, or one for each; shared-fault: pages of its own for each "
+     "thread, or the same for all (default: the variant's)",
      3},
     {"touch", KEY_TOUCH, "write|read", 0, "how pages are touched (default: the variant's)", 3},
     {"give-back", KEY_GIVE_BACK, "dontneed|unmap|never", 0,
@@ -69,6 +72,8 @@ static const struct argp_option own[] = {
      3},
     {"pace", KEY_PACE, "together|apart", 0,
      "whether threads wait for each other in each round (default: the variant's)", 3},
+    {"backing", KEY_BACKING, "anon|file", 0,
+     "what is shared: anonymous memory, or a file of a memory file system (default: the variant's)", 3},
     {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 4},
     {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
     {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
@@ -79,7 +84,7 @@ static const struct argp_option own[] = {
 #define ENGINES_MAX 3u
 
 /* Options of workloads, by their keys from KEY_LAYOUT on. */
-static const char *const workload_options[] = {"layout", "touch", "give_back", "pace"};
+static const char *const workload_options[] = {"layout", "touch", "give_back", "pace", "backing"};
 
 /* The command line. */
 struct values {
@@ -120,6 +125,7 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	case KEY_TOUCH:
 	case KEY_GIVE_BACK:
 	case KEY_PACE:
+	case KEY_BACKING:
 		values->choices[key - KEY_LAYOUT] = text;
 		return 0;
 	case KEY_PROFILE:

@@ -25,6 +25,9 @@ struct engine_config {
 	 * ignores them, and the policy. */
 	uint64_t memory_bytes, exported_bytes;
 	bool structure_only; /* pages have no contents */
+	/* host: the RAM is real before anything runs, as a kernel's is, and not made page by page where it is
+	 * first used. */
+	bool populate;
 	/* What follows is for vsmp; the others ignore it, but linux for the profile. */
 	const struct vsmp_machine *machine;
 	struct vsmp_placement placement;
@@ -106,6 +109,9 @@ struct engine {
 	/* Maps anonymous memory to read and write, in pages of PORT_PAGE_SIZE, where nothing is mapped
 	 * (-EEXIST else); private, or `shared` with spaces that are forked from this one. */
 	int (*map_anon)(unsigned space, uintptr_t address, size_t length, bool shared);
+	/* Maps a new file of a memory file system, `length` bytes of which none is there yet, to read and
+	 * write, shared; else as map_anon. The file goes when nothing maps it any more. */
+	int (*map_file)(unsigned space, uintptr_t address, size_t length);
 	int (*unmap)(unsigned space, uintptr_t address, size_t length);
 	/* Gives pages back and leaves the mapping, as MADV_DONTNEED does. */
 	int (*dontneed)(unsigned space, uintptr_t address, size_t length);

@@ -9,6 +9,7 @@
 #include "engine/memory.h"
 #include "engine/windows.h"
 #include "host/cpu.h"
+#include "host/memory.h"
 #include "port/cpu.h"
 
 struct run {
@@ -32,7 +33,9 @@ static int host_engine_open(const struct engine_config *config, struct message *
 		return message_set(why, error, "the host engine is open already; close it first");
 	if (error)
 		return message_set(why, error, "the host engine cannot start a thread");
+	host_memory_populate(config->populate);
 	error = engine_memory_open(config, why);
+	host_memory_populate(false);
 	if (error)
 		host_close();
 	return error;
@@ -125,6 +128,7 @@ const struct engine engine_host = {
     .space_destroy = engine_memory_space_destroy,
     .map_pfn = engine_memory_map_pfn,
     .map_anon = engine_memory_map_anon,
+    .map_file = engine_memory_map_file,
     .unmap = engine_memory_unmap,
     .dontneed = engine_memory_dontneed,
     .touch = engine_memory_touch,

@@ -287,17 +287,37 @@ static void linux_space_destroy(unsigned space)
 	(void)space;
 }
 
-static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
+static int map(uintptr_t address, size_t length, int flags, int file)
 {
-	int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE;
 	void *wanted = (void *)address;
 
-	if (space)
-		return -EOPNOTSUPP;
-	if (mmap(wanted, length, PROT_READ | PROT_WRITE, flags, -1, 0) != wanted)
+	flags |= MAP_FIXED_NOREPLACE | MAP_NORESERVE;
+	if (mmap(wanted, length, PROT_READ | PROT_WRITE, flags, file, 0) != wanted)
 		return -errno;
 	/* Small pages, as everywhere; a kernel that has no large ones does not know the advice. */
 	return madvise(wanted, length, MADV_NOHUGEPAGE) && errno != EINVAL ? -errno : 0;
+}
+
+static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
+{
+	if (space)
+		return -EOPNOTSUPP;
+	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1);
+}
+
+/* A file of the kernel's own tmpfs, without a name: it goes with the process, whatever ends that. */
+static int linux_map_file(unsigned space, uintptr_t address, size_t length)
+{
+	int file, error;
+
+	if (space)
+		return -EOPNOTSUPP;
+	file = memfd_create("softfault", MFD_CLOEXEC);
+	if (file < 0)
+		return -errno;
+	error = ftruncate(file, (off_t)length) ? -errno : map(address, length, MAP_SHARED, file);
+	close(file);
+	return error;
 }
 
 static int linux_unmap(unsigned space, uintptr_t address, size_t length)
@@ -359,6 +379,7 @@ const struct engine engine_linux = {
     .space_create = linux_space_create,
     .space_destroy = linux_space_destroy,
     .map_anon = linux_map_anon,
+    .map_file = linux_map_file,
     .unmap = linux_unmap,
     .dontneed = linux_dontneed,
     .touch = linux_touch,

@@ -122,6 +122,21 @@ int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, boo
 	return found ? sf_map(found, address, length, SF_PROT_READ | SF_PROT_WRITE, flags, &mapped) : -EINVAL;
 }
 
+int engine_memory_map_file(unsigned space, uintptr_t address, size_t length)
+{
+	struct sf_space *found = find(space);
+	struct sf_object *file;
+	uint64_t mapped;
+	int error = found ? sf_object_create(memory.system, length, 0, &file) : -EINVAL;
+
+	if (error)
+		return error;
+	error = sf_map_object(found, address, length, SF_PROT_READ | SF_PROT_WRITE,
+			      SF_MAP_SHARED | SF_MAP_FIXED_NOREPLACE, file, 0, &mapped);
+	sf_object_close(file);
+	return error;
+}
+
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length)
 {
 	struct sf_space *found = find(space);

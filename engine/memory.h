@@ -34,6 +34,7 @@ int engine_memory_space_create(unsigned space);
 void engine_memory_space_destroy(unsigned space);
 int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram);
 int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, bool shared);
+int engine_memory_map_file(unsigned space, uintptr_t address, size_t length);
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length);
 int engine_memory_dontneed(unsigned space, uintptr_t address, size_t length);
 int engine_memory_touch(unsigned space, uintptr_t address, bool write);

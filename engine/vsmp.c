@@ -119,6 +119,7 @@ const struct engine engine_vsmp = {
     .space_destroy = engine_memory_space_destroy,
     .map_pfn = engine_memory_map_pfn,
     .map_anon = engine_memory_map_anon,
+    .map_file = engine_memory_map_file,
     .unmap = engine_memory_unmap,
     .dontneed = engine_memory_dontneed,
     .touch = engine_memory_touch,

@@ -18,6 +18,14 @@ static _Atomic size_t in_use_bytes;
 /* How many more allocations may succeed; negative: as many as there is memory for. */
 static _Atomic int64_t allocations_left = -1;
 
+/* For mmap(2): MAP_POPULATE or 0. */
+static _Atomic int populating;
+
+void host_memory_populate(bool populate)
+{
+	atomic_store_explicit(&populating, populate ? MAP_POPULATE : 0, memory_order_relaxed);
+}
+
 void host_memory_fail_after(uint64_t allocations)
 {
 	atomic_store_explicit(&allocations_left, (int64_t)allocations, memory_order_relaxed);
@@ -67,7 +75,9 @@ void *host_memory_alloc(size_t bytes, unsigned node)
 	} else {
 		/* Untouched pages of it cost nothing, and the system does not promise memory for them. */
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				  atomic_load_explicit(&populating, memory_order_relaxed),
+			      -1, 0);
 		if (memory == MAP_FAILED)
 			return NULL;
 	}

@@ -39,6 +39,7 @@ static int configure(const struct run_request *request, const struct workload *w
 	    .exported_bytes = workload->exported_bytes ? workload->exported_bytes(size) : 0,
 	    /* A simulated machine counts what clearing costs without doing it. */
 	    .structure_only = workload->structure_only || run_is_simulated(request->engine),
+	    .populate = workload->populate,
 	    .placement = request->placement,
 	    .home_socket = -1,
 	    .profile = request->profile,

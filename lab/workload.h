@@ -42,6 +42,7 @@ struct workload {
 	const char *name;
 	const char *operation; /* what one operation is, for tables: "insertion" */
 	bool structure_only;   /* never looks into pages; on a simulated machine none does */
+	bool populate;         /* its faults take RAM that nothing has used before, see engine_config */
 	const struct workload_option *options;
 	unsigned option_count; /* at most WORKLOAD_OPTIONS_MAX */
 
@@ -89,5 +90,6 @@ const char *workload_choice(const struct workload *workload, const struct worklo
 
 extern const struct workload workload_anon_fault;
 extern const struct workload workload_pfn_insert;
+extern const struct workload workload_shared_fault;
 
 #endif

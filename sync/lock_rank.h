@@ -20,11 +20,17 @@
 #define LOCK_RANKS(X)                                      \
 	X(LOCK_RANK_NONE, "unranked")                      \
 	X(LOCK_RANK_TEST_OUTER, "test_outer_lock")         \
+	X(LOCK_RANK_OBJECT, "object_lock")                 \
 	X(LOCK_RANK_SPACE, "space_lock")                   \
+	X(LOCK_RANK_MAPPINGS, "i_mmap_rwsem")              \
 	X(LOCK_RANK_SPACE_LIST, "space_list_lock")         \
+	X(LOCK_RANK_OBJECT_LIST, "object_list_lock")       \
 	X(LOCK_RANK_TLB_LIST, "tlb_list_lock")             \
 	X(LOCK_RANK_PAGE_TABLE, "page_table_lock")         \
 	X(LOCK_RANK_PTE, "pte_lock")                       \
+	X(LOCK_RANK_SHMEM, "shmem_inode_info.lock")        \
+	X(LOCK_RANK_SHMEM_LIMIT, "shmem_limit_lock")       \
+	X(LOCK_RANK_TREE, "tree_lock")                     \
 	X(LOCK_RANK_MEMTYPE, "memtype_lock")               \
 	X(LOCK_RANK_MEMTYPE_TREE, "memtype_tree_lock")     \
 	X(LOCK_RANK_FRAME_SHELF, "frame_shelf_lock")       \

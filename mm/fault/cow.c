@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write to a page of private anonymous memory that is mapped for reading: it is shared with a forked space,
- * or was until a moment ago; or it is the zero page.
+ * A write to a page of private memory that is mapped for reading: it is shared with a forked space, or was
+ * until a moment ago; or it is an object's; or it is the zero page.
  *
  * A page that is copied must not change meanwhile. Its entries are write protected in every space; but a CPU
  * of this space may still write through a translation from before a fork took that right away, until the fork
@@ -63,7 +63,8 @@ static int reuse_or_get(struct fault *fault, struct page *page)
 
 	if (error)
 		return error;
-	if (page_is_exclusive(page)) {
+	/* An object's page is never written to by a private mapping, even if all others are gone. */
+	if (page_has_flag(page, PG_anonymous) && page_is_exclusive(page)) {
 		pte_set_unlock(&ref, ref.value | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY);
 		fault->events |= FAULT_REUSE;
 		return 0;

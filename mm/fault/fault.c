@@ -8,6 +8,7 @@
 
 #include "mm/fault/internal.h"
 #include "mm/fault/lookup.h"
+#include "mm/object/object.h"
 #include "port/mmu.h"
 #include "port/panic.h"
 #include "port/trace.h"
@@ -53,7 +54,7 @@ static int first_touch(struct fault *fault)
 {
 	if (fault->vma->flags & VM_PFN)
 		return do_pfn_fault(fault);
-	return fault->vma->object ? do_shared_fault(fault) : do_anonymous_page(fault);
+	return fault->vma->object ? do_object_fault(fault) : do_anonymous_page(fault);
 }
 
 static int handle_mm_fault(struct fault *fault)
@@ -67,7 +68,7 @@ static int handle_mm_fault(struct fault *fault)
 		return first_touch(fault);
 	/* The VMA allows what the entry does not: either a write that somebody wants to know of, ... */
 	if ((fault->pte & PTE_PRESENT) && fault->touch == TOUCH_WRITE)
-		return vma->object ? do_shared_wp(fault) : do_wp_page(fault);
+		return vma_private(vma) ? do_wp_page(fault) : do_shared_wp(fault);
 	/* ... or a writer that has shown a new VMA is yet to change the entries. */
 	invariant(!fault->locked);
 	return -EAGAIN;
@@ -83,7 +84,7 @@ static int try_vma(struct fault *fault)
 	if (!access_allowed(vma->flags, fault->touch))
 		return fault->locked ? bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_ACCERR) : -EAGAIN;
 	/* As Linux, which gives a VMA its identity with the first page of its own: the zero page is none. */
-	if (fault->touch == TOUCH_WRITE && !vma->object &&
+	if (fault->touch == TOUCH_WRITE && vma_private(vma) &&
 	    !atomic_load_explicit(&vma->anon, memory_order_acquire)) {
 		if (!fault->locked)
 			return -EAGAIN;
@@ -111,12 +112,25 @@ static void flush_replaced(struct fault *fault)
 	fault->old = NULL;
 }
 
-static void count_fault(struct sf_space *space)
+/* Returns 0 when the fault is to start again. */
+static int wait_for_page(struct fault *fault)
+{
+	struct object *object = fault->waiting;
+	int error = object->ops->wait_page(object, fault->waiting_index);
+
+	object_put(object);
+	fault->waiting = NULL;
+	fault->major = true;
+	return error && error != -ENOMEM ? fault_sigbus(fault) : error;
+}
+
+static void count_fault(struct sf_space *space, bool major)
 {
 	struct space_cpu *cpu = percpu_this(&space->cpu);
-	uint64_t faults = atomic_load_explicit(&cpu->minor_faults, memory_order_relaxed);
+	_Atomic uint64_t *count = major ? &cpu->major_faults : &cpu->minor_faults;
+	uint64_t faults = atomic_load_explicit(count, memory_order_relaxed);
 
-	atomic_store_explicit(&cpu->minor_faults, faults + 1, memory_order_relaxed);
+	atomic_store_explicit(count, faults + 1, memory_order_relaxed);
 }
 
 static int resolve(struct fault *fault, struct sf_space *space, uintptr_t address, enum touch touch)
@@ -136,12 +150,18 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 		port_rcu_read_unlock();
 		lookup->put(fault);
 		flush_replaced(fault);
+		if (error == -EINPROGRESS) {
+			error = wait_for_page(fault);
+			if (error)
+				break;
+			continue;
+		}
 		if (error != -EAGAIN)
 			break;
 		fault->must_lock = true;
 	}
 	if (!error)
-		count_fault(space);
+		count_fault(space, fault->major);
 	return error;
 }
 

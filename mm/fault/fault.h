@@ -7,8 +7,9 @@
  * they were, and installs. If not, nothing has changed, and it starts again from the top; after a race with a
  * writer with the space's lock held, so that it ends.
  *
- * It allocates frames only, waits for no grace period, and blocks on sync/ alone. It may run in a signal
- * handler that interrupted code outside the library.
+ * It allocates frames only, waits for no grace period, and blocks on sync/ alone; but a page of a file that
+ * is not there, or one that is being taken away, it waits for, with nothing held, and then starts again. It
+ * may run in a signal handler that interrupted code outside the library.
  */
 #ifndef MM_FAULT_FAULT_H
 #define MM_FAULT_FAULT_H
@@ -24,7 +25,7 @@
 #define FAULT_SIGSEGV     11
 #define FAULT_SEGV_MAPERR 1 /* nothing is mapped there */
 #define FAULT_SEGV_ACCERR 2 /* the protection forbids it */
-#define FAULT_BUS_ADRERR  2 /* the object ends before */
+#define FAULT_BUS_ADRERR  2 /* the object ends before, is full, or cannot be read */
 
 /* What a fault did, for who counts it. */
 enum fault_event {
@@ -45,6 +46,11 @@ struct fault {
 	bool locked;     /* the space's lock is held for reading */
 	bool must_lock;  /* what was found without has changed: the next try holds the lock */
 	uint64_t pte;    /* what the entry was when the fault decided what to do */
+
+	/* What is to be waited for when nothing is held any more: with a reference; NULL for nothing. */
+	struct object *waiting;
+	uint64_t waiting_index;
+	bool major; /* has waited */
 
 	/* To be done when nothing is held any more: a translation was replaced, and `old` lost a mapping. */
 	bool flush;

@@ -13,9 +13,15 @@
 int do_anonymous_page(struct fault *fault);
 int do_wp_page(struct fault *fault);
 
-/* Memory of an object: the first touch, and a write to what is mapped for reading. */
-int do_shared_fault(struct fault *fault);
+/*
+ * Memory of an object: the first touch, and a write to what is mapped shared for reading. -EINPROGRESS:
+ * nothing is done until fault->waiting has been waited for.
+ */
+int do_object_fault(struct fault *fault);
 int do_shared_wp(struct fault *fault);
+
+/* The object cannot give the page: returns -EFAULT with the signal. */
+int fault_sigbus(struct fault *fault);
 
 /* Frames by number. */
 int do_pfn_fault(struct fault *fault);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a mapping maps, when it is not private anonymous memory: pages by their index, which is the VMA's
- * page_offset plus the page's distance from the VMA's start. Kinds: mm/object/shared_anon.h (memory that
- * forked spaces share), mm/object/pfn.h (frames by number).
+ * What a mapping maps, when it is not anonymous memory alone: pages by their index, which is the VMA's
+ * page_offset plus the page's distance from the VMA's start. Kinds: mm/object/cache.h (pages that the object
+ * holds: shared memory, files), mm/object/pfn.h (frames by number).
  */
 #ifndef MM_OBJECT_OBJECT_H
 #define MM_OBJECT_OBJECT_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "sync/refcount.h"
 
 struct object;
@@ -17,14 +18,27 @@ struct page;
 
 struct object_ops {
 	/*
-	 * Finds the page at `index`, making it (cleared) if the object has none, and takes a reference on it
-	 * for the caller. Returns 0 with it in *page; -EFAULT when the object ends before (SIGBUS to who
-	 * touches it); -ENOMEM when there is no frame or no memory for the index. Part of the fault path:
-	 * takes spinning locks only. NULL for objects whose pages are not counted (VM_PFN).
+	 * Finds the page at `index`, making it (cleared) where the object need not read it from anywhere, and
+	 * takes a reference on it for the caller. In an RCU read section, and with what keeps the object.
+	 * Part of the fault path: takes spinning locks only. Returns
+	 *   0             with it in *page, its contents there. It may be leaving the object: who maps it
+	 *                 looks at PG_removed once more with the entry locked.
+	 *   -EFAULT       the object ends before, or its limit is reached: SIGBUS to who touches it.
+	 *   -ENOMEM       no frame for the page or for the index.
+	 *   -EINPROGRESS  wait_page() must be called, with nothing held, and then all begins again.
+	 * NULL for objects whose pages are not counted (VM_PFN).
 	 */
 	int (*get_page)(struct object *object, uint64_t index, struct page **page);
 
-	/* Returns whether the object has a page at `index` (mincore). NULL as above. */
+	/*
+	 * Reads the page at `index` in, or waits for who is at work on it. Sleeps; nothing is held but a
+	 * reference on the object. Returns 0 when get_page() is to be tried again, -ENOMEM, or what the
+	 * backing failed with. Part of the fault path, as far as a fault may sleep. NULL as above.
+	 */
+	int (*wait_page)(struct object *object, uint64_t index);
+
+	/* Returns whether a touch of the page at `index` need not wait (mincore). In an RCU read section.
+	 * NULL as above. */
 	bool (*has_page)(struct object *object, uint64_t index);
 
 	/*
@@ -43,8 +57,9 @@ struct object_ops {
 
 /* The first member of every object. Each VMA holds a reference. */
 struct object {
-	const struct object_ops *ops;
-	struct refcount references;
+	const struct object_ops *ops; /* read only */
+	/* Faults read what lies beside the above; those who map and unmap write this. */
+	CACHE_LINE_ALIGNED struct refcount references;
 	uint64_t checked; /* the check's own, which runs while nothing else does */
 };
 
@@ -53,7 +68,10 @@ static inline void object_get(struct object *object)
 	refcount_inc(&object->references);
 }
 
-/* Puts a reference. Not from the fault path. */
+/*
+ * Puts a reference. With nothing held but semaphores of rank SPACE and below: the end of a file waits for its
+ * last pages to be written. A fault may, after it has waited for a page.
+ */
 static inline void object_put(struct object *object)
 {
 	if (refcount_dec_and_test(&object->references))

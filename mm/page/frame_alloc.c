@@ -83,6 +83,8 @@ void frame_release(struct frames *frames, struct page *page)
 	invariant(!(flags & (PG_free | PG_zero)));
 	if (flags & PG_anonymous)
 		frames_count(frames, FRAMES_ANONYMOUS, -1);
+	if (flags & PG_cached)
+		frames_count(frames, flags & PG_file ? FRAMES_FILE : FRAMES_SHARED, -1);
 	/* All but the memory type's bits are this CPU's alone by now: one step changes them. */
 	atomic_fetch_xor_explicit(&page->flags, (flags & PG_OF_ONE_LIFE) | PG_free, memory_order_relaxed);
 	poison(frames, page);

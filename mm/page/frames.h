@@ -36,6 +36,9 @@ enum frame_counter {
 	FRAMES_ANONYMOUS, /* frames of anonymous memory: page_set_anonymous() and the frame's end */
 	FRAMES_TABLE,     /* frames of page tables: mm/table/ */
 	FRAMES_PINNED,    /* references that sf_pin() holds: mm/system/ */
+	FRAMES_SHARED,    /* pages of shared memory objects, and of files: mm/object/ and the frame's end */
+	FRAMES_FILE,
+	FRAMES_INDEX, /* frames of page indices: mm/object/ */
 	FRAME_COUNTERS
 };
 

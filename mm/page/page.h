@@ -23,6 +23,7 @@
 #include "sync/spinlock.h"
 
 struct frames;
+struct sf_object;
 
 /*
  * Bits of page->flags. Each is changed by an atomic read-modify-write only, since neighbours in the word
@@ -49,10 +50,24 @@ enum page_flag {
 	PG_zero = 1u << 7,
 	/* Debug builds: the contents are the poison of a freed frame. Owner: mm/page/. */
 	PG_poisoned = 1u << 8,
+	/* The frame holds nodes of page indices; page->nodes is valid. Owner: mm/object/. */
+	PG_index = 1u << 9,
+
+	/* Those of an object's pages. page->cache is valid. Owner: mm/object/, see mm/object/cache.h. */
+	PG_cached = 1u << 10,
+	PG_file = 1u << 11,      /* of a file: has to be written when it is dirty */
+	PG_uptodate = 1u << 12,  /* the contents are there: set once */
+	PG_locked = 1u << 13,    /* being read, or taken away */
+	PG_removed = 1u << 14,   /* is leaving its object: nobody maps it any more. Set once */
+	PG_dirty = 1u << 15,     /* of a file: newer than the backing, or is about to be */
+	PG_writeback = 1u << 16, /* being written to the backing */
+	PG_waiters = 1u << 17,   /* somebody sleeps until PG_locked or PG_writeback goes */
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
-#define PG_OF_ONE_LIFE ((uint64_t)(PG_table | PG_anonymous | PG_lazy_free))
+#define PG_OF_ONE_LIFE                                                                                      \
+	((uint64_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_cached | PG_file | PG_uptodate | \
+		    PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint64_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -87,6 +102,20 @@ struct page {
 			struct frames *frames;    /* set while the table is made, then read only */
 			struct port_rcu_head rcu; /* used once nobody can reach the table any more */
 		} table;
+		/* PG_index. Atomic: nodes that are in use, or free in a CPU's list. */
+		struct {
+			_Atomic uint32_t out;
+		} nodes;
+		/* PG_cached. */
+		struct {
+			struct sf_object *object; /* read only */
+			union {
+				uint64_t index;        /* read only, until it has left the object's index */
+				struct frames *frames; /* from then on */
+			};
+			struct port_rcu_head rcu; /* used when it leaves the object's index */
+			_Atomic uint32_t events;  /* raised to wake who waits for a flag to go; atomic */
+		} cache;
 		char line[48];
 	};
 };
@@ -165,6 +194,18 @@ static inline bool page_is_exclusive(const struct page *page)
 {
 	return atomic_load_explicit(&page->refcount, memory_order_acquire) == 1 &&
 	       atomic_load_explicit(&page->mapcount, memory_order_relaxed) == 1;
+}
+
+/* Says that a file's page is newer than the backing. Sequentially consistent: see mm/object/write_back.c. */
+static inline void page_set_dirty(struct page *page)
+{
+	atomic_fetch_or_explicit(&page->flags, PG_dirty, memory_order_seq_cst);
+}
+
+/* Whether an object's page has its contents. Acquire: they are seen. */
+static inline bool page_is_uptodate(const struct page *page)
+{
+	return (atomic_load_explicit(&page->flags, memory_order_acquire) & PG_uptodate) != 0;
 }
 
 static inline uint32_t page_refcount(const struct page *page)

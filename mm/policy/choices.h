@@ -21,6 +21,17 @@ struct policy_choice {
 extern const struct policy_choice policy_choices[];
 extern const size_t policy_choice_count;
 
+/* Two rows that mean nothing together, and why. */
+struct policy_exclusion {
+	const char *field, *choice, *other_field, *other_choice;
+	const char *why;
+};
+extern const struct policy_exclusion policy_exclusions[];
+extern const size_t policy_exclusion_count;
+
+/* Returns what keeps row `a` and row `b`, by their numbers, from standing together; NULL: nothing. */
+const struct policy_exclusion *policy_excluded(size_t a, size_t b);
+
 /* A set of rows, by their numbers. */
 typedef uint64_t policy_choice_set;
 #define POLICY_CHOICES_MAX 64u

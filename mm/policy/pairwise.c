@@ -22,6 +22,15 @@ static bool same_field(size_t a, size_t b)
 	return policy_choices[a].offset == policy_choices[b].offset;
 }
 
+/* Whether `row` may stand with all in `chosen`. */
+static bool fits(policy_choice_set chosen, size_t row)
+{
+	for (size_t other = 0; other < policy_choice_count; other++)
+		if ((chosen & one(other)) && policy_excluded(row, other))
+			return false;
+	return true;
+}
+
 /* How many pairs `row` would add to a policy of the choices in `chosen`. */
 static unsigned gain(const struct cover *cover, policy_choice_set chosen, size_t row)
 {
@@ -33,7 +42,7 @@ static bool first_missing(const struct cover *cover, policy_choice_set *chosen)
 {
 	for (size_t a = 0; a < policy_choice_count; a++)
 		for (size_t b = a + 1; b < policy_choice_count; b++)
-			if (!same_field(a, b) && !(cover->with[a] & one(b))) {
+			if (!same_field(a, b) && !(cover->with[a] & one(b)) && !policy_excluded(a, b)) {
 				*chosen = one(a) | one(b);
 				return true;
 			}
@@ -45,13 +54,15 @@ static policy_choice_set complete(const struct cover *cover, policy_choice_set c
 {
 	for (size_t first = 0, end; first < policy_choice_count; first = end) {
 		bool open = true;
-		size_t best = first;
+		size_t best = policy_choice_count;
 
 		for (end = first; end < policy_choice_count && same_field(first, end); end++) {
 			open &= !(chosen & one(end));
-			if (gain(cover, chosen, end) > gain(cover, chosen, best))
+			if (fits(chosen, end) && (best == policy_choice_count ||
+						  gain(cover, chosen, end) > gain(cover, chosen, best)))
 				best = end;
 		}
+		/* No choice excludes all of another field, and no field is excluded by two. */
 		if (open)
 			chosen |= one(best);
 	}

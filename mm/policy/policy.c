@@ -26,14 +26,30 @@ const struct policy_choice policy_choices[] = {
     {FIELD(memtype), "cmpxchg", POLICY_MEMTYPE_CMPXCHG},
     {FIELD(memtype), "spin", POLICY_MEMTYPE_SPIN},
     {FIELD(memtype), "rwlock", POLICY_MEMTYPE_RWLOCK},
+    {FIELD(shmem_alloc), "before", POLICY_SHMEM_ALLOC_BEFORE},
+    {FIELD(shmem_alloc), "inside", POLICY_SHMEM_ALLOC_INSIDE},
+    {FIELD(shmem_account), "per_cpu", POLICY_SHMEM_ACCOUNT_PER_CPU},
+    {FIELD(shmem_account), "inode_lock", POLICY_SHMEM_ACCOUNT_INODE_LOCK},
+    {FIELD(shmem_account), "ramfs", POLICY_SHMEM_ACCOUNT_RAMFS},
+    {FIELD(page_index), "lockless", POLICY_PAGE_INDEX_LOCKLESS},
+    {FIELD(page_index), "tree_lock", POLICY_PAGE_INDEX_TREE_LOCK},
 };
 const size_t policy_choice_count = ARRAY_SIZE(policy_choices);
+
+const struct policy_exclusion policy_exclusions[] = {
+    {"shmem_alloc", "inside", "shmem_account", "per_cpu", "there is no lock of the object to be inside of"},
+    {"shmem_alloc", "inside", "shmem_account", "ramfs", "there is no lock of the object to be inside of"},
+};
+const size_t policy_exclusion_count = ARRAY_SIZE(policy_exclusions);
 
 _Static_assert(ARRAY_SIZE(policy_choices) <= POLICY_CHOICES_MAX, "sets of rows are one word");
 _Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
 		   sizeof(enum policy_page_table_lock) == sizeof(int) &&
 		   sizeof(enum policy_frame_cache) == sizeof(int) &&
-		   sizeof(enum policy_memtype) == sizeof(int),
+		   sizeof(enum policy_memtype) == sizeof(int) &&
+		   sizeof(enum policy_shmem_alloc) == sizeof(int) &&
+		   sizeof(enum policy_shmem_account) == sizeof(int) &&
+		   sizeof(enum policy_page_index) == sizeof(int),
 	       "fields are set as ints");
 
 /*
@@ -47,8 +63,15 @@ _Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
  * base_2010  Linux 2.6.34: x86-64 got the atomic semaphore ("x86-64: support native xadd rwsem
  *            implementation", January 2010, first released in 2.6.34). lookup_memtype() takes memtype_lock.
  *            Of seed 002's own tree, linux-next of March 2010, the semaphore is inferred from its date.
+ *            Seed 000's kernel, 2.6.35-rc3, is the next one.
  * base_2014  Linux 3.16. The memory type is set atomically ("x86, pat: Update the page flags for memtype
  *            atomically instead of using memtype_lock", April 2010, commit 1f9cc3cb6a27).
+ *
+ * Shared memory (mm/shmem.c): shmem_getpage() of each kernel up to 2.6.35 drops and retakes info->lock around
+ * the allocation, as the lines show that seed 000 removes ("shmem: reduce one time of locking in pagefault",
+ * July 2010, first released in 2.6.36). shmem_getpage_gfp() of 3.16 allocates before its one take of it.
+ * Pages come into the index under mapping->tree_lock in all of them; they are found there without it since
+ * 2.6.27, and here always.
  */
 static const struct {
 	const char *name;
@@ -58,27 +81,42 @@ static const struct {
      {.vma_lookup = POLICY_VMA_LOOKUP_RCU,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_PTE_BIT,
       .frame_cache = POLICY_FRAME_CACHE_MAGAZINE,
-      .memtype = POLICY_MEMTYPE_CMPXCHG}},
+      .memtype = POLICY_MEMTYPE_CMPXCHG,
+      .shmem_alloc = POLICY_SHMEM_ALLOC_BEFORE,
+      .shmem_account = POLICY_SHMEM_ACCOUNT_PER_CPU,
+      .page_index = POLICY_PAGE_INDEX_LOCKLESS}},
     {"base_2004",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_MM,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
+      .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
     {"base_2009",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
+      .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
     {"base_2010",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
+      .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
     {"base_2014",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_CMPXCHG}},
+      .memtype = POLICY_MEMTYPE_CMPXCHG,
+      .shmem_alloc = POLICY_SHMEM_ALLOC_BEFORE,
+      .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
 };
 
 /* A list of names that are different from the one before. */
@@ -140,20 +178,54 @@ int policy_set(struct policy *policy, const char *field, const char *choice, str
 			   choices.list.text);
 }
 
+static bool is_row(size_t row, const char *field, const char *choice)
+{
+	return !strcmp(policy_choices[row].field, field) && !strcmp(policy_choices[row].choice, choice);
+}
+
+const struct policy_exclusion *policy_excluded(size_t a, size_t b)
+{
+	for (size_t i = 0; i < policy_exclusion_count; i++) {
+		const struct policy_exclusion *pair = &policy_exclusions[i];
+
+		if ((is_row(a, pair->field, pair->choice) &&
+		     is_row(b, pair->other_field, pair->other_choice)) ||
+		    (is_row(b, pair->field, pair->choice) &&
+		     is_row(a, pair->other_field, pair->other_choice)))
+			return pair;
+	}
+	return NULL;
+}
+
+/* The number of the row that `policy` has of the field of row `row`; -1 if it has none. */
+static int row_of(const struct policy *policy, size_t row)
+{
+	int value = policy_value(policy, &policy_choices[row]);
+
+	for (size_t i = 0; i < policy_choice_count; i++)
+		if (policy_choices[i].offset == policy_choices[row].offset &&
+		    policy_choices[i].value == value)
+			return (int)i;
+	return -1;
+}
+
 int policy_check(const struct policy *policy, struct message *why)
 {
-	/* Every value must be one of the table; combinations that exclude each other would be refused here.
-	 */
-	for (size_t i = 0; i < policy_choice_count; i++) {
-		const struct policy_choice *row = &policy_choices[i];
-		int value = policy_value(policy, row);
-		bool known = false;
-
-		for (size_t j = 0; j < policy_choice_count; j++)
-			known |= policy_choices[j].offset == row->offset && policy_choices[j].value == value;
-		if (!known)
+	for (size_t i = 0; i < policy_choice_count; i++)
+		if (row_of(policy, i) < 0)
 			return message_set(why, -EINVAL, "policy field '%s' has no choice of value %d",
-					   row->field, value);
-	}
+					   policy_choices[i].field, policy_value(policy, &policy_choices[i]));
+	for (size_t a = 0; a < policy_choice_count; a++)
+		for (size_t b = 0; b < a; b++) {
+			const struct policy_exclusion *pair;
+
+			if (row_of(policy, a) != (int)a || row_of(policy, b) != (int)b)
+				continue;
+			pair = policy_excluded(a, b);
+			if (pair)
+				return message_set(why, -EINVAL, "policy %s=%s means nothing with %s=%s: %s",
+						   pair->field, pair->choice, pair->other_field,
+						   pair->other_choice, pair->why);
+		}
 	return 0;
 }

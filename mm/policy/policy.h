@@ -42,11 +42,34 @@ enum policy_memtype {
 	POLICY_MEMTYPE_RWLOCK   /* under the same as a reader/writer lock */
 };
 
+/* When the page that a fault adds to a shared memory object is allocated and charged. */
+enum policy_shmem_alloc {
+	POLICY_SHMEM_ALLOC_BEFORE, /* before anything is accounted; if that fails, as `inside` (default) */
+	POLICY_SHMEM_ALLOC_INSIDE  /* between two takes of the object's lock: for shmem_account=inode_lock */
+};
+
+/* What counts the pages of a shared memory object, and holds them to its limit. */
+enum policy_shmem_account {
+	POLICY_SHMEM_ACCOUNT_PER_CPU,    /* CPUs reserve of a limit in batches; without one nothing is counted
+					    (default) */
+	POLICY_SHMEM_ACCOUNT_INODE_LOCK, /* counts under the object's lock, shmem_inode_info.lock */
+	POLICY_SHMEM_ACCOUNT_RAMFS /* nothing: the page cache alone, as a ramfs file; no limit is held */
+};
+
+/* How the index of an object's pages is changed. Faults look pages up in it without a lock in any case. */
+enum policy_page_index {
+	POLICY_PAGE_INDEX_LOCKLESS, /* by compare-and-swap of one slot (default) */
+	POLICY_PAGE_INDEX_TREE_LOCK /* under one spinlock an object, tree_lock */
+};
+
 struct policy {
 	enum policy_vma_lookup vma_lookup;
 	enum policy_page_table_lock page_table_lock;
 	enum policy_frame_cache frame_cache;
 	enum policy_memtype memtype;
+	enum policy_shmem_alloc shmem_alloc;
+	enum policy_shmem_account shmem_account;
+	enum policy_page_index page_index;
 };
 
 /* What a policy's text needs at most, with its NUL. */
@@ -74,14 +97,16 @@ int policy_parse(struct policy *policy, const char *text, struct message *why);
 /* Writes the text of `policy`, all its fields by name, to `text` of `bytes`; a longer one is cut. */
 void policy_text(const struct policy *policy, char *text, size_t bytes);
 
-/* Returns 0, or -EINVAL with a message when a value is none of its field's, or the combination means nothing.
+/*
+ * Returns 0, or -EINVAL with a message when a value is none of its field's, or the combination means nothing:
+ * shmem_alloc=inside with a shmem_account that has no lock to be inside of.
  */
 int policy_check(const struct policy *policy, struct message *why);
 
 /*
- * The policies of a covering set: each choice of each field stands with each choice of each other field in at
- * least one of them. Sets `policy` to the one number `index`, counted from 0; the first is the default.
- * Returns false when there is none of that number.
+ * The policies of a covering set: each choice of each field stands with each choice of each other field that
+ * policy_check() lets it stand with in at least one of them. Sets `policy` to the one number `index`, counted
+ * from 0; the first is the default. Returns false when there is none of that number.
  */
 bool policy_pairwise(unsigned index, struct policy *policy);
 

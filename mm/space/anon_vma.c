@@ -62,7 +62,7 @@ void space_anon_prepare(struct sf_space *space, struct vma *vma)
 {
 	struct anon_vma *anon, *none = NULL;
 
-	invariant(!vma->object);
+	invariant(vma_private(vma));
 	if (atomic_load_explicit(&vma->anon, memory_order_acquire))
 		return;
 	anon = find_joinable(space, vma);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "mm/space/vma_link.h"
 #include "port/page.h"
 #include "port/panic.h"
 
@@ -115,10 +116,20 @@ static void count(struct sf_space *space, const struct vma *vma, int sign)
 	space->map_count += (uint64_t)(int64_t)sign;
 }
 
+void edit_link_locked(struct space_edit *edit, struct sf_object *object)
+{
+	for (unsigned i = 0; i < edit->count; i++)
+		if (object_cached(edit->vma[i]->object) == object)
+			vma_link_locked(edit->vma[i], edit->space, object);
+}
+
 void edit_commit(struct space_edit *edit)
 {
 	struct sf_space *space = edit->space;
 
+	for (unsigned i = 0; i < edit->count; i++)
+		if (!edit->vma[i]->linked)
+			vma_link(edit->vma[i], space);
 	vma_tree_commit(&edit->change);
 	for (const struct vma *vma = edit->old; vma; vma = vma->next)
 		count(space, vma, -1);
@@ -142,6 +153,7 @@ void edit_finish(struct space_edit *edit)
 	invariant(edit->detached);
 	for (struct vma *vma = edit->old; vma; vma = next) {
 		next = vma->next;
+		vma_unlink(vma);
 		vma_retire(vma);
 	}
 }

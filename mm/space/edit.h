@@ -5,7 +5,11 @@
  *
  *   edit_commit()  the tree has the new VMAs in place of the old
  *   edit_detach()  no fault works on behalf of an old VMA any more without seeing that
- *   edit_finish()  the old VMAs are let go
+ *   edit_finish()  the old VMAs are let go, also by the objects
+ *
+ * An object must know of every entry that it may have to find, so a VMA is linked before it has one, and as
+ * long: edit_commit() links what is not linked yet. What moves entries holds the object's mappings_lock and
+ * links there.
  *
  * What changes page table entries comes after the detaching. A change that takes memory away commits first,
  * so that what stays mapped can be found all the time. One that puts something else in its place detaches
@@ -57,11 +61,12 @@ void edit_add_part(struct space_edit *edit, const struct vma_shape *shape, uintp
 int edit_prepare(struct space_edit *edit);
 
 /* The steps above; edit_detach() may come before or after edit_commit(). */
+void edit_link_locked(struct space_edit *edit, struct sf_object *object);
 void edit_commit(struct space_edit *edit);
 void edit_detach(struct space_edit *edit);
 void edit_finish(struct space_edit *edit);
 
-/* Instead of edit_commit(): everything is as before, also after edit_detach(). */
+/* Instead of edit_link_locked() and edit_commit(): everything is as before, also after edit_detach(). */
 void edit_cancel(struct space_edit *edit);
 
 /* Prepare, commit, detach, finish: for changes that need nothing of the page table. */

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 
+#include "mm/object/cache.h"
 #include "mm/space/internal.h"
+#include "mm/space/vma_link.h"
 #include "mm/table/range.h"
 #include "port/memory.h"
 
@@ -32,7 +34,28 @@ static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
 	return count;
 }
 
-/* Maps the pages of private memory in the child too. Memory that never had one has at most zero pages. */
+/*
+ * Maps the pages of one VMA of private memory in the child too, and shows the child's VMA to the object: who
+ * walks the mappings meets the entries of both, or of the parent's alone before they are copied. Memory that
+ * never had a page has at most zero pages.
+ */
+static int copy_vma_pages(struct sf_space *child, struct sf_space *parent, struct vma *vma,
+			  struct gather *gather)
+{
+	struct sf_object *object = object_cached(vma->object);
+	int error = 0;
+
+	if (object)
+		down_write(&object->mappings_lock);
+	if (atomic_load_explicit(&vma->anon, memory_order_relaxed))
+		error = table_copy(&child->table, &parent->table, vma->start, vma->end, true, gather);
+	if (object) {
+		vma_link_locked(vma_tree_find(&child->tree, vma->start), child, object);
+		up_write(&object->mappings_lock);
+	}
+	return error;
+}
+
 static int copy_pages(struct sf_space *child, struct sf_space *parent)
 {
 	struct gather gather;
@@ -41,9 +64,7 @@ static int copy_pages(struct sf_space *child, struct sf_space *parent)
 	gather_begin(&gather, &parent->table);
 	for (struct vma *vma = vma_tree_next(&parent->tree, 0); vma && !error;
 	     vma = vma_tree_next(&parent->tree, vma->end))
-		if (atomic_load_explicit(&vma->anon, memory_order_relaxed))
-			error =
-			    table_copy(&child->table, &parent->table, vma->start, vma->end, true, &gather);
+		error = copy_vma_pages(child, parent, vma, &gather);
 	gather_end(&gather);
 	return error;
 }

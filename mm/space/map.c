@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "mm/object/shared_anon.h"
+#include "mm/object/shmem.h"
 #include "mm/space/internal.h"
 #include "mm/table/range.h"
 
 /* Both bits of the type; the kernel's third type is both. */
 #define MAP_TYPE 0x0f
 
-#define MAP_FLAGS                                                                                          \
-	(MAP_TYPE | SF_MAP_FIXED | SF_MAP_ANONYMOUS | SF_MAP_LOCKED | SF_MAP_NORESERVE | SF_MAP_POPULATE | \
+#define MAP_FLAGS                                                                       \
+	(MAP_TYPE | SF_MAP_FIXED | SF_MAP_LOCKED | SF_MAP_NORESERVE | SF_MAP_POPULATE | \
 	 SF_MAP_FIXED_NOREPLACE)
 
 void space_look_around(const struct sf_space *space, uintptr_t start, uintptr_t end,
@@ -127,16 +127,24 @@ static uint32_t vma_flags(int protection, int flags)
 	return result;
 }
 
+/* Whether all that would be mapped has offsets that a size can reach. */
+static bool offset_fits(uint64_t page_offset, uint64_t length)
+{
+	return page_offset <= (SF_OBJECT_BYTES_MAX - length) >> PORT_PAGE_SHIFT;
+}
+
+/* Of anonymous memory that is private, the page offset is its place; an object's is given. */
 static int map_locked(struct sf_space *space, uintptr_t address, uint64_t length, int flags,
 		      struct vma_shape *shape)
 {
-	bool fixed = flags & (SF_MAP_FIXED | SF_MAP_FIXED_NOREPLACE), shared = flags & SF_MAP_SHARED;
+	bool fixed = flags & (SF_MAP_FIXED | SF_MAP_FIXED_NOREPLACE);
+	bool anonymous = !shape->object && !(flags & SF_MAP_SHARED);
 	int type = flags & MAP_TYPE, error;
 	struct vma *vma;
 
 	if (space->map_count > space->limit_maps)
 		return -ENOMEM;
-	error = space_place_locked(space, address, length, fixed, !shared, &shape->start);
+	error = space_place_locked(space, address, length, fixed, anonymous, &shape->start);
 	if (error)
 		return error;
 	shape->end = shape->start + length;
@@ -151,46 +159,85 @@ static int map_locked(struct sf_space *space, uintptr_t address, uint64_t length
 		if (!may_lock(space, length >> PORT_PAGE_SHIFT))
 			return -EAGAIN;
 	}
+	if (!offset_fits(shape->page_offset, length))
+		return -EOVERFLOW;
 	if (type != SF_MAP_SHARED && type != SF_MAP_PRIVATE)
 		return -EINVAL;
-	if (type == SF_MAP_PRIVATE)
+	if (!shape->object)
 		shape->page_offset = shape->start >> PORT_PAGE_SHIFT;
 	return replace_locked(space, shape);
+}
+
+static int map(struct sf_space *space, uintptr_t address, uint64_t length, int flags, struct vma_shape *shape)
+{
+	int error;
+
+	if (!(flags & (SF_MAP_FIXED | SF_MAP_FIXED_NOREPLACE))) {
+		address &= ~(uintptr_t)(PORT_PAGE_SIZE - 1);
+		if (address && address < space->parts.map_min)
+			address = space->parts.map_min;
+	}
+	down_write(&space->lock);
+	error = map_locked(space, address, length, flags, shape);
+	up_write(&space->lock);
+	return error;
+}
+
+/* What is checked first, whatever is mapped. */
+static int check_map(uint64_t *length, int flags)
+{
+	if (!*length || (flags & ~MAP_FLAGS))
+		return -EINVAL;
+	*length = page_align(*length);
+	return !*length || *length > SPACE_END ? -ENOMEM : 0;
+}
+
+static void mapped_at(const struct vma_shape *shape, int flags, uintptr_t *mapped, bool *populate)
+{
+	*mapped = shape->start;
+	*populate = flags & (SF_MAP_LOCKED | SF_MAP_POPULATE);
 }
 
 int space_map(struct sf_space *space, uintptr_t address, uint64_t length, int protection, int flags,
 	      uintptr_t *mapped, bool *populate)
 {
 	struct vma_shape shape = {.flags = vma_flags(protection, flags)};
+	struct sf_object *object = NULL;
 	int error;
 
 	if (!(flags & SF_MAP_ANONYMOUS))
 		return -EBADF;
-	if (!length || (flags & ~MAP_FLAGS))
-		return -EINVAL;
-	if (!(flags & (SF_MAP_FIXED | SF_MAP_FIXED_NOREPLACE))) {
-		address &= ~(uintptr_t)(PORT_PAGE_SIZE - 1);
-		if (address && address < space->parts.map_min)
-			address = space->parts.map_min;
-	}
-	length = page_align(length);
-	if (!length || length > SPACE_END)
-		return -ENOMEM;
-	if ((flags & MAP_TYPE) == SF_MAP_SHARED) {
-		shape.object = shared_anon_create(space->parts.frames, length >> PORT_PAGE_SHIFT);
-		if (!shape.object)
-			return -ENOMEM;
-	}
-	down_write(&space->lock);
-	error = map_locked(space, address, length, flags, &shape);
-	up_write(&space->lock);
-	if (shape.object)
-		object_put(shape.object);
+	flags &= ~SF_MAP_ANONYMOUS;
+	error = check_map(&length, flags);
+	if (!error && (flags & MAP_TYPE) == SF_MAP_SHARED)
+		error = shmem_create(space->parts.objects, length, 0, &object);
 	if (error)
 		return error;
-	*mapped = shape.start;
-	*populate = flags & (SF_MAP_LOCKED | SF_MAP_POPULATE);
-	return 0;
+	if (object)
+		shape.object = &object->object;
+	error = map(space, address, length, flags, &shape);
+	if (object)
+		object_put(&object->object);
+	if (!error)
+		mapped_at(&shape, flags, mapped, populate);
+	return error;
+}
+
+int space_map_object(struct sf_space *space, uintptr_t address, uint64_t length, int protection, int flags,
+		     struct sf_object *object, uint64_t offset, uintptr_t *mapped, bool *populate)
+{
+	struct vma_shape shape = {
+	    .flags = vma_flags(protection, flags),
+	    .page_offset = offset >> PORT_PAGE_SHIFT,
+	    .object = &object->object,
+	};
+	int error = page_aligned(offset) ? check_map(&length, flags) : -EINVAL;
+
+	if (!error)
+		error = map(space, address, length, flags, &shape);
+	if (!error)
+		mapped_at(&shape, flags, mapped, populate);
+	return error;
 }
 
 int space_map_pfn(struct sf_space *space, uintptr_t address, uint64_t length, struct object *object,

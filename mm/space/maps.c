@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "mm/object/cache.h"
 #include "mm/table/range.h"
 #include "port/page.h"
 
@@ -56,6 +57,27 @@ int space_next_mapping(struct sf_space *space, uintptr_t address, struct sf_mapp
 	}
 	up_read(&space->lock);
 	return vma ? 0 : -ENOENT;
+}
+
+bool space_view(struct sf_space *space, uintptr_t address, struct vma_view *view)
+{
+	const struct vma *vma;
+
+	down_read(&space->lock);
+	vma = vma_tree_next(&space->tree, address);
+	if (vma) {
+		*view = (struct vma_view){
+		    .start = vma->start,
+		    .end = vma->end,
+		    .flags = vma->flags,
+		    .page_offset = vma->page_offset,
+		    .object = object_cached(vma->object),
+		};
+		if (view->object)
+			object_get(&view->object->object);
+	}
+	up_read(&space->lock);
+	return vma != NULL;
 }
 
 static uint64_t peak_resident(const struct sf_space *space, uint64_t resident)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mincore: which pages could be touched without waiting: those with an entry, and those that a shared object
- * holds.
+ * mincore: which pages could be touched without waiting: those with an entry, and those that an object holds.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,11 +31,13 @@ static void look(struct sf_space *space, const struct vma *vma, uintptr_t start,
 	memset(resident, 0, pages);
 	table_for_each(&space->table, start, end, note, &residence);
 	if (vma->object && vma->object->ops->has_page) {
-		uint64_t index = vma->page_offset + ((start - vma->start) >> PORT_PAGE_SHIFT);
+		uint64_t index = vma_page_index(vma, start);
 
+		port_rcu_read_lock();
 		for (uint64_t i = 0; i < pages; i++)
 			if (vma->object->ops->has_page(vma->object, index + i))
 				resident[i] = 1;
+		port_rcu_read_unlock();
 	}
 }
 

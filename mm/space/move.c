@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 
+#include "mm/object/cache.h"
 #include "mm/space/remap.h"
 #include "mm/table/range.h"
 
@@ -95,6 +96,22 @@ static int move_entries(struct move *move)
 	return error;
 }
 
+/* Who walks the object's mappings meets each entry at one place or the other. */
+static int move_linked(struct move *move, struct space_edit *edit)
+{
+	struct sf_object *object = object_cached(move->shape.object);
+	int error;
+
+	if (!object)
+		return move_entries(move);
+	down_write(&object->mappings_lock);
+	error = move_entries(move);
+	if (!error)
+		edit_link_locked(edit, object);
+	up_write(&object->mappings_lock);
+	return error;
+}
+
 int remap_move_vma(struct remap *remap, struct vma *vma)
 {
 	struct sf_space *space = remap->space;
@@ -126,7 +143,7 @@ int remap_move_vma(struct remap *remap, struct vma *vma)
 	if (error)
 		return error;
 	edit_detach(&edit);
-	error = move_entries(&move);
+	error = move_linked(&move, &edit);
 	if (error) {
 		edit_cancel(&edit);
 		return error;

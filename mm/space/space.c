@@ -5,6 +5,7 @@
 #include "mm/space/space.h"
 
 #include "mm/space/vma_cache.h"
+#include "mm/space/vma_link.h"
 #include "mm/table/range.h"
 #include "port/memory.h"
 #include "port/panic.h"
@@ -53,6 +54,7 @@ void space_destroy(struct sf_space *space)
 	up_write(&space->lock);
 	while ((vma = all)) {
 		all = vma->next;
+		vma_unlink(vma);
 		vma_free(vma);
 	}
 	table_destroy(&space->table);

@@ -37,6 +37,8 @@
 #define SPACE_MAP_COUNT_MAX 65530u
 #define SPACE_LOCKED_MAX    ((uint64_t)8 << 20)
 
+struct objects;
+struct sf_object;
 struct sf_system;
 struct vma_cache;
 struct vma_node_cache;
@@ -46,6 +48,7 @@ struct space_parts {
 	struct sf_system *system; /* opaque here */
 	struct frames *frames;
 	struct memtypes *memtypes;
+	struct objects *objects;
 	const struct policy *policy;
 	const struct vma_lookup_ops *lookup; /* what policy->vma_lookup names */
 	const struct lock_nodes *lock_nodes;
@@ -111,6 +114,13 @@ int space_map(struct sf_space *space, uintptr_t address, uint64_t length, int pr
 	      uintptr_t *mapped, bool *populate);
 
 /*
+ * The same for an object that holds pages, from its byte `offset` on; `flags` as for sf_map_object(). The
+ * caller has a reference on the object.
+ */
+int space_map_object(struct sf_space *space, uintptr_t address, uint64_t length, int protection, int flags,
+		     struct sf_object *object, uint64_t offset, uintptr_t *mapped, bool *populate);
+
+/*
  * Maps [address, address + length) (checked) to what `object` has from index 0 on, or to its part. Returns 0;
  * -EEXIST when something is mapped there; -ENOMEM.
  */
@@ -152,8 +162,20 @@ int space_lock(struct sf_space *space, uintptr_t address, uint64_t length, struc
 int space_unlock(struct sf_space *space, uintptr_t address, uint64_t length);
 int space_mincore(struct sf_space *space, uintptr_t address, uint64_t length, unsigned char *resident);
 
+/* A VMA as it was a moment ago, with a reference on its object if that holds pages. */
+struct vma_view {
+	uintptr_t start, end;
+	uint32_t flags;
+	uint64_t page_offset;
+	struct sf_object *object; /* or NULL */
+};
+
+/* Looks at the first VMA that ends after `address`; returns whether there is one. The caller puts the object.
+ */
+bool space_view(struct sf_space *space, uintptr_t address, struct vma_view *view);
+
 /*
- * Gives `vma`, which is private anonymous memory and in the tree, its anon if it has none: that of a
+ * Gives `vma`, which is private memory and in the tree, its anon if it has none: that of a
  * neighbour with which it could merge, or its own. A page of such memory, other than the zero page, may be
  * installed only then. The space's lock is held for reading or writing. Part of the fault path: takes no
  * memory, cannot fail.

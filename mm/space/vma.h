@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "mm/memtype/interval.h"
 #include "port/rcu.h"
 
 enum vma_flag {
@@ -38,7 +39,10 @@ enum vma_flag {
 struct anon_vma; /* mm/space/anon_vma.h: the identity that decides on merges, and later the reverse map's root
 		  */
 struct vma_cache;
-struct object; /* mm/object/: what a shared or PFN mapping maps; NULL: private anonymous memory */
+struct object; /* mm/object/: what is mapped; NULL: anonymous memory alone. Shared mappings have one, and
+		  private ones of an object, whose pages give way to anonymous ones when they are written to
+		*/
+struct sf_space;
 
 struct vma {
 	/* Read only from the moment at which the VMA is in a tree. */
@@ -57,7 +61,7 @@ struct vma {
 	 */
 	_Atomic bool detached;
 
-	/* Owned by the VMA: what `anon` becomes when no neighbour's does. NULL for VMAs with an object. */
+	/* Owned by the VMA: what `anon` becomes when no neighbour's does. NULL for shared ones. */
 	struct anon_vma *spare_anon;
 
 	/*
@@ -69,7 +73,27 @@ struct vma {
 	struct port_rcu_head rcu;
 	struct vma *next;        /* of those that one change takes away; of free ones. The writer's alone */
 	struct vma_cache *cache; /* that it came from */
+
+	/*
+	 * In the reverse map of the object, if that holds pages: the pages that are mapped. By the object's
+	 * mappings_lock; `linked` is the writer's alone, and `space` read only while it is linked.
+	 */
+	struct interval rmap;
+	struct sf_space *space;
+	bool linked;
 };
+
+/* Whether writes go to pages of the space's own. */
+static inline bool vma_private(const struct vma *vma)
+{
+	return !(vma->flags & VM_SHARED);
+}
+
+/* The page of the object, or of anonymous memory's own numbers, that is mapped at `address`. */
+static inline uint64_t vma_page_index(const struct vma *vma, uintptr_t address)
+{
+	return vma->page_offset + ((address - vma->start) >> 12);
+}
 
 static inline uint64_t vma_pages(const struct vma *vma)
 {

@@ -129,10 +129,11 @@ struct vma *vma_create(struct vma_cache *cache, const struct vma_shape *shape, u
 	vma->flags = shape->flags;
 	vma->page_offset = shape->page_offset;
 	vma->next = NULL;
+	vma->linked = false;
 	atomic_store_explicit(&vma->detached, false, memory_order_relaxed);
 	atomic_store_explicit(&vma->users, users_idle, memory_order_relaxed);
 	atomic_store_explicit(&vma->anon, shape->anon, memory_order_relaxed);
-	if (!shape->object && !shape->anon && !vma->spare_anon) {
+	if (!(shape->flags & VM_SHARED) && !shape->anon && !vma->spare_anon) {
 		vma->spare_anon = anon_vma_alloc();
 		if (!vma->spare_anon)
 			goto no_memory;

@@ -38,6 +38,26 @@ static struct page *try_pin(struct sf_space *space, uintptr_t address, enum touc
 	return page;
 }
 
+/*
+ * What is written through a pin may come after a write-back that the entry was made clean for; so a file's
+ * page is dirty again when it is given back. The lowest bit of what the caller keeps says that it was for
+ * writing.
+ */
+static struct page *mark_written(struct page *page, enum touch touch)
+{
+	return touch == TOUCH_WRITE && page_has_flag(page, PG_file) ? (struct page *)((char *)page + 1)
+								    : page;
+}
+
+static struct page *take_mark(struct page *page)
+{
+	if (!((uintptr_t)page & 1))
+		return page;
+	page = (struct page *)((char *)page - 1);
+	page_set_dirty(page);
+	return page;
+}
+
 static struct page *pin(struct sf_space *space, uintptr_t address, enum touch touch, struct sf_signal *signal)
 {
 	struct fault fault;
@@ -81,7 +101,7 @@ void *sf_pin(struct sf_space *space, uint64_t address, enum sf_access access, st
 	if (page && page != zero_page(frames))
 		frames_count(frames, FRAMES_PINNED, 1);
 	system_exit(system);
-	result->page = page;
+	result->page = page ? mark_written(page, (enum touch)access) : NULL;
 	return page ? (char *)page_address(frames, page) + address % PORT_PAGE_SIZE : NULL;
 }
 
@@ -92,6 +112,7 @@ void sf_unpin(struct sf_system *system, struct sf_pin *pin)
 	if (!page)
 		return;
 	system_enter(system);
+	page = take_mark(page);
 	if (page != zero_page(system->frames)) {
 		frames_count(system->frames, FRAMES_PINNED, -1);
 		page_put(system->frames, page);

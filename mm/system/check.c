@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "mm/object/shared_anon.h"
+#include "mm/object/cache.h"
 #include "mm/space/anon_vma.h"
 #include "mm/system/internal.h"
 #include "port/memory.h"
@@ -35,23 +35,15 @@ static int forget(struct check *check, struct vma *vma)
 	return 0;
 }
 
-static void hold(void *argument, struct page *page)
-{
-	struct check *check = argument;
-	uint64_t pfn = page_to_pfn(check->system->frames, page);
-
-	check->pages += !check->mapped[pfn];
-	check->mapped[pfn] |= CHECK_HELD;
-}
-
 static int count_references(struct check *check, struct vma *vma)
 {
 	struct anon_vma *anon = atomic_load(&vma->anon);
 
+	(void)check;
 	if (anon)
 		anon->checked++;
-	if (vma->object && vma->object->checked++ == 0 && object_is_shared_anon(vma->object))
-		shared_anon_for_each(vma->object, hold, check);
+	if (vma->object)
+		vma->object->checked++;
 	return 0;
 }
 
@@ -64,7 +56,8 @@ static int compare_references(struct check *check, struct vma *vma)
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR "): its anon_vma counts %" PRIu32
 				   " VMAs and has %" PRIu32,
 				   vma->start, vma->end, refcount_read(&anon->references), anon->checked);
-	if (vma->object && vma->object->checked != refcount_read(&vma->object->references))
+	if (vma->object && !object_cached(vma->object) &&
+	    vma->object->checked != refcount_read(&vma->object->references))
 		return message_set(check->why, -EINVAL,
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR "): its object counts %" PRIu32
 				   " references and has %" PRIu64,
@@ -75,9 +68,14 @@ static int compare_references(struct check *check, struct vma *vma)
 
 int check_references(struct check *check)
 {
+	int error;
+
 	for_each_vma(check, forget);
+	for (struct sf_object *object = check->system->parts.objects->list; object; object = object->next)
+		object->object.checked = atomic_load(&object->handles);
 	for_each_vma(check, count_references);
-	return for_each_vma(check, compare_references);
+	error = for_each_vma(check, compare_references);
+	return error ? error : check_objects(check);
 }
 
 /* Checks a page that is mapped, held by an object or pinned. */
@@ -97,11 +95,13 @@ static int check_page(struct check *check, uint64_t pfn)
 				   "frame %" PRIu64 ": counts %" PRIu32 " references, fewer than %" PRIu32
 				   " mappings and %" PRIu32 " objects",
 				   pfn, page_refcount(page), mapped, held);
-	if (anonymous && held)
+	if (anonymous && page_has_flag(page, PG_cached))
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": is anonymous memory, and an object's", pfn);
 	check->pinned += page_refcount(page) - mapped - held;
 	check->anonymous += anonymous;
+	if (page_has_flag(page, PG_cached))
+		*(page_has_flag(page, PG_file) ? &check->file : &check->shared) += 1;
 	return 0;
 }
 
@@ -119,7 +119,8 @@ int check_pages(struct check *check)
 			if (!pins)
 				continue;
 			page = pfn_to_page(frames, pfn);
-			if (!page_refcount(page) || page_has_flag(page, PG_table))
+			if (!page_refcount(page) || page_has_flag(page, PG_table) ||
+			    page_has_flag(page, PG_index))
 				continue;
 			check->pages++;
 		}
@@ -134,6 +135,14 @@ int check_pages(struct check *check)
 		return message_set(check->why, -EINVAL,
 				   "%" PRIu64 " frames of anonymous memory are counted and %" PRIu64 " there",
 				   frames_counted(frames, FRAMES_ANONYMOUS), check->anonymous);
+	if (check->shared != frames_counted(frames, FRAMES_SHARED) ||
+	    check->file != frames_counted(frames, FRAMES_FILE))
+		return message_set(check->why, -EINVAL,
+				   "%" PRIu64 " and %" PRIu64
+				   " frames of shared memory and of files are counted, and %" PRIu64
+				   " and %" PRIu64 " there",
+				   frames_counted(frames, FRAMES_SHARED), frames_counted(frames, FRAMES_FILE),
+				   check->shared, check->file);
 	if (check->tables != frames_counted(frames, FRAMES_TABLE))
 		return message_set(check->why, -EINVAL,
 				   "%" PRIu64 " frames of page tables are counted and %" PRIu64 " there",
@@ -160,7 +169,7 @@ int system_check(struct sf_system *system, struct message *why)
 	if (!error)
 		error = check_pages(&check);
 	if (!error)
-		error = frames_check(system->frames, check.tables + check.pages, why);
+		error = frames_check(system->frames, check.tables + check.pages + check.index_frames, why);
 	if (!error)
 		error = memtypes_check(system->memtypes, check.pfn_vmas, why);
 	port_memory_free(check.mapped, bytes);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "mm/object/pfn.h"
-#include "mm/object/shared_anon.h"
+#include "mm/object/cache.h"
 #include "mm/system/internal.h"
 
 struct space_check {
@@ -43,32 +43,35 @@ static int check_pfn_entry(struct check *check, const struct vma *vma, uintptr_t
 static int check_page_entry(struct check *check, const struct vma *vma, uintptr_t address, uint64_t pte)
 {
 	struct frames *frames = check->system->frames;
-	uint64_t pfn = pte_pfn(pte), index = vma->page_offset + ((address - vma->start) >> PORT_PAGE_SHIFT);
-	struct page *page = pfn_to_page(frames, pfn), *wanted;
+	uint64_t pfn = pte_pfn(pte);
+	struct page *page = pfn_to_page(frames, pfn);
+	const struct sf_object *object = object_cached(vma->object);
 
 	if (pte & PTE_SPECIAL) {
 		if (pfn != ZERO_PFN || vma->object || (pte & PTE_WRITE))
 			return bad_entry(check, address, pte, "is special and not a read-only zero page");
 		return 0;
 	}
-	if (pfn == ZERO_PFN || pfn >= frames->own || !page_refcount(page) || page_has_flag(page, PG_table))
+	if (pfn == ZERO_PFN || pfn >= frames->own || !page_refcount(page) || page_has_flag(page, PG_table) ||
+	    page_has_flag(page, PG_index))
 		return bad_entry(check, address, pte, "maps a frame that is not in use as a page");
 	check->pages += !check->mapped[pfn];
 	check->mapped[pfn]++;
-	if (!vma->object) {
+	if (!object || (vma_private(vma) && page_has_flag(page, PG_anonymous))) {
 		if (!page_has_flag(page, PG_anonymous) || !atomic_load(&vma->anon))
 			return bad_entry(check, address, pte,
 					 "maps no anonymous page, or its VMA has no anon");
+		if (object && vma_page_index(vma, address) >= cache_pages(object))
+			return bad_entry(check, address, pte, "maps a copy of a page that was cut off");
 		if ((pte & PTE_WRITE) && page_mapcount(page) != 1)
 			return bad_entry(check, address, pte, "lets a page be written that others map");
 		return 0;
 	}
-	if (!vma->object->ops->has_page(vma->object, index) ||
-	    vma->object->ops->get_page(vma->object, index, &wanted))
-		return bad_entry(check, address, pte, "maps a page that its object does not have");
-	page_put(frames, wanted);
-	return wanted == page ? 0
-			      : bad_entry(check, address, pte, "maps another page than its object has there");
+	if (page_index_find(&object->index, vma_page_index(vma, address)) != page)
+		return bad_entry(check, address, pte, "maps another page than its object has there");
+	if ((pte & PTE_WRITE) && (vma_private(vma) || (object->file && !page_has_flag(page, PG_dirty))))
+		return bad_entry(check, address, pte, "lets a page be written that is private, or clean");
+	return 0;
 }
 
 static int check_entry(void *argument, uintptr_t address, uint64_t pte, struct message *why)
@@ -104,10 +107,15 @@ static int check_vma(struct check *check, const struct sf_space *space, const st
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
 				   "): is in the tree and detached, or has users",
 				   vma->start, vma->end);
-	if (shared != (vma->object != NULL) || (shared && anon) || (!shared && !anon && !vma->spare_anon))
+	if ((shared && (!vma->object || anon)) || (!shared && !anon && !vma->spare_anon))
 		return message_set(check->why, -EINVAL,
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
-				   "): has an object and is private, or has not, or has no anon_vma to come",
+				   "): is shared with no object, or has no anon_vma to come",
+				   vma->start, vma->end);
+	if (vma->linked != (object_cached(vma->object) != NULL) || (vma->linked && vma->space != space))
+		return message_set(check->why, -EINVAL,
+				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
+				   "): its object does not know of it, or it has none that should",
 				   vma->start, vma->end);
 	check->pfn_vmas += (vma->flags & VM_PFN) != 0;
 	return 0;

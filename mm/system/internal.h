@@ -127,20 +127,29 @@ int populate(struct sf_space *space, uintptr_t start, uintptr_t end, enum popula
 /* MADV_POPULATE_READ and MADV_POPULATE_WRITE of a checked range: 0, -ENOMEM, -EINVAL or -EFAULT. */
 int populate_advised(struct sf_space *space, uintptr_t start, uintptr_t end, bool write);
 
+/* MADV_REMOVE of a checked range: 0, -ENOMEM, -EINVAL, -EACCES, or as sf_object_punch(). */
+int remove_advised(struct sf_space *space, uintptr_t start, uintptr_t end);
+
 /* Which frames a check has met, and how often. */
 struct check {
 	struct sf_system *system;
 	struct message *why;
 	uint32_t *mapped; /* [own frames]: PTEs that map it, and CHECK_HELD */
 	uint64_t tables, pages, anonymous, pinned, pfn_vmas;
+	uint64_t shared, file; /* pages of objects */
+	uint64_t index_frames; /* that hold nodes of page indices */
 };
 
 /* An object has the page. */
 #define CHECK_HELD (UINT32_C(1) << 31)
 
-/* Checks one space's VMAs and page table; the objects that it maps; and the counts of what all spaces map. */
+/*
+ * Checks one space's VMAs and page table; who has references on objects and identities; objects with their
+ * pages, counts, mappings and index nodes; and what pages count.
+ */
 int check_space(struct check *check, struct sf_space *space);
 int check_references(struct check *check);
+int check_objects(struct check *check);
 int check_pages(struct check *check);
 
 #endif

@@ -25,6 +25,24 @@ int sf_map(struct sf_space *space, uint64_t address, uint64_t length, int protec
 	return error;
 }
 
+int sf_map_object(struct sf_space *space, uint64_t address, uint64_t length, int protection, int flags,
+		  struct sf_object *object, uint64_t offset, uint64_t *mapped)
+{
+	struct sf_system *system = system_enter_call(space);
+	uintptr_t place;
+	bool fault_in;
+	int error =
+	    space_map_object(space, address, length, protection, flags, object, offset, &place, &fault_in);
+
+	if (!error) {
+		*mapped = place;
+		if (fault_in)
+			(void)populate(space, place, place + length, POPULATE_MAP);
+	}
+	system_exit_call(system);
+	return error;
+}
+
 int sf_unmap(struct sf_space *space, uint64_t address, uint64_t length)
 {
 	struct sf_system *system = system_enter_call(space);
@@ -72,6 +90,10 @@ int sf_advise(struct sf_space *space, uint64_t address, uint64_t length, int adv
 		error = space_advised_range(address, length, &end);
 		if (!error)
 			error = populate_advised(space, address, end, advice == SF_ADVICE_POPULATE_WRITE);
+	} else if (advice == SF_ADVICE_REMOVE) {
+		error = space_advised_range(address, length, &end);
+		if (!error)
+			error = remove_advised(space, address, end);
 	} else {
 		error = space_advise(space, address, length, advice);
 	}

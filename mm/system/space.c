@@ -146,6 +146,9 @@ void sf_system_statistics(struct sf_system *system, struct sf_system_statistics 
 	    .anonymous_frames = frames_counted(frames, FRAMES_ANONYMOUS),
 	    .table_frames = frames_counted(frames, FRAMES_TABLE),
 	    .pinned_frames = frames_counted(frames, FRAMES_PINNED),
+	    .shared_frames = frames_counted(frames, FRAMES_SHARED),
+	    .file_frames = frames_counted(frames, FRAMES_FILE),
+	    .index_frames = frames_counted(frames, FRAMES_INDEX),
 	    .frames_allocated = frames_counted(frames, FRAMES_ALLOCATED),
 	    .frames_freed = frames_counted(frames, FRAMES_FREED),
 	};

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "mm/object/objects.h"
 #include "mm/space/vma_cache.h"
 #include "mm/space/vma_node_cache.h"
 #include "mm/system/internal.h"
@@ -47,6 +48,7 @@ static void free_parts(struct sf_system *system)
 {
 	vma_cache_destroy(system->parts.vma_cache);
 	vma_node_cache_destroy(system->parts.node_cache);
+	objects_destroy(system->parts.objects);
 	memtypes_destroy(system->memtypes);
 	frames_destroy(system->frames);
 	percpu_free(&system->cpu);
@@ -73,7 +75,8 @@ static int make_parts(struct sf_system *system, const struct system_config *conf
 	system->memtypes = memtypes_create(system->frames, config->policy.memtype);
 	parts->vma_cache = vma_cache_create();
 	parts->node_cache = vma_node_cache_create();
-	if (!system->memtypes || !parts->vma_cache || !parts->node_cache)
+	parts->objects = objects_create(system, system->frames, &system->policy, &system->lock_nodes);
+	if (!system->memtypes || !parts->vma_cache || !parts->node_cache || !parts->objects)
 		return -ENOMEM;
 	parts->system = system;
 	parts->frames = system->frames;
@@ -135,6 +138,8 @@ void system_destroy(struct sf_system *system)
 	precondition(!system->spaces, "sf_system_destroy() with spaces: sf_space_destroy() comes first");
 	precondition(!frames_counted(system->frames, FRAMES_PINNED),
 		     "sf_system_destroy() with pages pinned: sf_unpin() comes first");
+	precondition(!system->parts.objects->list,
+		     "sf_system_destroy() with objects: sf_object_close() comes first");
 	port_rcu_barrier();
 	free_parts(system);
 }

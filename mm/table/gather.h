@@ -25,7 +25,10 @@ struct gather {
 	struct page *pages[GATHER_PAGES];
 };
 
-/* From before the first entry changes. The space's lock is held until the last one has changed. */
+/*
+ * From before the first entry changes. The space's lock is held until the last one has changed; or the first
+ * and the last one change in one RCU read section with this.
+ */
 void gather_begin(struct gather *gather, struct table *table);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work on all last-level entries of a range, at the pace of the tables that exist. Each is called by the one
- * writer of a space (its lock held for writing, or for reading where said), while faults and touches of other
+ * writer of a space (its lock held for writing, or as said there), while faults and touches of other
  * CPUs go on; every entry is changed under its PTE lock, whatever the policy makes that.
  *
  * Where a VMA is said to be detached, it was so by the policy's own vma_lookup_ops.detach(), whose barrier
@@ -58,6 +58,17 @@ int table_copy(struct table *child, struct table *parent, uintptr_t start, uintp
  * needs are made first: returns -ENOMEM with nothing moved, or 0.
  */
 int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct gather *gather);
+
+/*
+ * Truncation and hole punching: empties the entries of one last-level table, the first at or after `start`;
+ * with `keep_anonymous` only those that map pages of an object. And write-back: takes the right to write away
+ * from entries that map pages of an object, and makes them clean. Both return where to go on, `end` when
+ * there is nothing more, in one RCU read section with gather_begin(), with no lock of the space. The VMA is
+ * linked in its object, and that object's mappings_lock is held: so entries do not move.
+ */
+uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, bool keep_anonymous,
+			   struct gather *gather);
+uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
 
 /* Calls `visit` for each non-empty last-level entry in order, under its PTE lock; stops when it returns
  * nonzero, and returns that. */

@@ -96,6 +96,8 @@ refuses simulated_beside_real "--engine: vsmp cannot stand beside another: its t
 	run anon-fault --engine host,vsmp
 refuses bad_layout "layout cannot be \"twice\"; there are: one, each" run anon-fault --layout twice
 refuses bad_touch "touch cannot be \"wirte\"; did you mean \"write\"? there are: write, read" run anon-fault --touch wirte
+refuses bad_backing "backing cannot be \"tmpfs\"; there are: anon, file" run shared-fault --backing tmpfs
+refuses another_layout "layout cannot be \"one\"; there are: slices, same" run shared-fault --layout one
 refuses layout_of_another_workload "workload pfn_insert has no options, so no \"layout\"" run pfn-insert --layout one
 refuses machine_of_real_cpus "engine host runs on this computer; --machine is for --engine vsmp" \
 	run pfn-insert --engine host --machine uv
@@ -141,6 +143,8 @@ sed -e 's/simulated: [0-9]*/simulated: 320/' -e 's/^  warm_up: [0-9]*/  warm_up:
 	experiments/anon-fault.yaml >"$own/experiments/anon-fault.yaml"
 sed -e 's/cpus: \[32, 256\]/cpus: [2, 4]/' -e 's/cpus: 32$/cpus: 2/' -e 's/cpus: 256$/cpus: 4/' \
 	-e 's/simulated: .*/simulated: 32/' experiments/pfn-insert.yaml >"$own/experiments/pfn-insert.yaml"
+sed -e 's/cpus: \[64\]/cpus: [4]/' -e 's/cpus: 64$/cpus: 4/' -e 's/published: 65536/published: 4096/' \
+	-e 's/simulated: [0-9]*/simulated: 32/' experiments/shared-fault.yaml >"$own/experiments/shared-fault.yaml"
 
 SOFTFAULT_PATH=$work/nowhere run list
 [ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
@@ -192,6 +196,12 @@ run run anon-fault --engine host,linux --faults 100 --reps 1 --cpus 1,2
 	[ "$(grep -c '^linux .*layout each .* yes$' "$work/stdout")" = 2 ] && [ "$(grep -c '^host .* no$' "$work/stdout")" = 14 ] &&
 	grep -q "a touch crosses a real MMU" "$work/stdout"
 report engines_beside_each_other $?
+run run shared-fault --engine host,linux --faults 100 --reps 1 --cpus 1,2 --variant ramfs,default
+[ "$status" = 0 ] && [ "$(grep -c '^linux .*backing anon .* yes$' "$work/stdout")" = 2 ] &&
+	[ "$(grep -c '^linux .*backing file .* yes$' "$work/stdout")" = 2 ] && [ "$(grep -c '^host .* no$' "$work/stdout")" = 4 ]
+report shared_memory_and_a_file_of_tmpfs $?
+accepts all_touch_every_page "layout same, backing file" \
+	run shared-fault --engine linux --faults 100 --reps 1 --cpus 3 --layout same --backing file --variant default
 run run anon-fault --engine linux --faults 20000 --reps 1 --cpus 1 --variant default --profile
 if [ "$status" = 0 ]; then
 	grep -q "^Profile, of the time of all CPUs" "$work/stdout" && grep -q "fault" "$work/stdout"

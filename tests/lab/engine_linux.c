@@ -5,6 +5,7 @@
 #include "tests/lab/fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 
 #define CPUS       3u
@@ -79,6 +80,50 @@ static void counts_every_fault(void **state)
 		assert_false(statistics.has_retired);
 	}
 	assert_int_equal(atomic_load(&bodies), 2 * CPUS);
+	engine_linux.close();
+}
+
+/* Each page is missing once, and the file goes with its mapping. */
+static void fault_in_a_file(unsigned cpu, void *unused)
+{
+	size_t bytes = CPUS * PAGES * PAGE_BYTES;
+
+	(void)unused;
+	if (!cpu)
+		require(engine_linux.map_file(0, BASE, bytes) == 0);
+	engine_linux.barrier();
+	require(engine_linux.map_file(0, BASE, bytes) == -EEXIST);
+	for (unsigned page = 0; page < PAGES; page++)
+		require(engine_linux.touch(0, BASE + (cpu * PAGES + page) * PAGE_BYTES, false) == 0);
+	engine_linux.barrier();
+	if (!cpu)
+		require(engine_linux.unmap(0, BASE, bytes) == 0);
+}
+
+static unsigned open_files(void)
+{
+	unsigned count = 0;
+
+	for (int file = 0; file < 256; file++)
+		count += fcntl(file, F_GETFD) >= 0;
+	return count;
+}
+
+static void maps_a_file_of_memory(void **state)
+{
+	struct engine_timing timing;
+	struct engine_statistics statistics;
+	struct message why = {""};
+	unsigned files = open_files();
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	assert_int_equal(engine_linux.run(fault_in_a_file, NULL, &timing, &why), 0);
+	engine_linux.statistics(&statistics);
+	assert_true(statistics.faults >= CPUS * PAGES);
+	assert_true(statistics.faults < CPUS * (PAGES + 64));
+	assert_int_equal(engine_linux.map_file(1, BASE, PAGE_BYTES), -EOPNOTSUPP);
+	assert_int_equal(open_files(), files);
 	engine_linux.close();
 }
 
@@ -188,9 +233,8 @@ static void refusals_say_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(counts_every_fault),
-	    cmocka_unit_test(bodies_may_give_up),
-	    cmocka_unit_test(shows_a_profile_or_says_why_not),
+	    cmocka_unit_test(counts_every_fault), cmocka_unit_test(maps_a_file_of_memory),
+	    cmocka_unit_test(bodies_may_give_up), cmocka_unit_test(shows_a_profile_or_says_why_not),
 	    cmocka_unit_test(refusals_say_why),
 	};
 

@@ -91,6 +91,37 @@ static void anonymous_memory(void **state)
 	engine_memory_close();
 }
 
+/* Each page is made by its first touch. Nothing but its mapping keeps the file. */
+static void files_of_memory(void **state)
+{
+	struct engine_config own = config("base_2010", 4 * RAM_PAGES * PAGE, 0);
+	struct engine_statistics statistics;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_memory_open(&own, &why), 0);
+	assert_int_equal(engine_memory_space_create(1), 0);
+	assert_int_equal(engine_memory_map_file(0, BASE, PAGE), -EINVAL);
+	assert_int_equal(engine_memory_map_file(1, BASE, RAM_PAGES * PAGE), 0);
+	assert_int_equal(engine_memory_map_file(1, BASE + PAGE, PAGE), -EEXIST);
+	for (unsigned i = 0; i < RAM_PAGES; i++)
+		assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, i % 2), 0);
+	engine_memory_statistics(&statistics);
+	assert_int_equal(statistics.faults, RAM_PAGES);
+	assert_int_equal(engine_memory_touch(1, BASE + RAM_PAGES * PAGE, false), -EFAULT);
+	for (unsigned round = 0; round < 20; round++) {
+		assert_int_equal(engine_memory_unmap(1, BASE, RAM_PAGES * PAGE), 0);
+		port_rcu_barrier();
+		assert_int_equal(engine_memory_map_file(1, BASE, RAM_PAGES * PAGE), 0);
+		for (unsigned i = 0; i < RAM_PAGES; i++)
+			assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, false), 0);
+	}
+	assert_int_equal(engine_memory_check(&why), 0);
+	engine_memory_close();
+	port_rcu_barrier();
+	assert_int_equal(host_memory_in_use_bytes(), 0);
+}
+
 /* Every allocation of an opening fails once; then it opens as if nothing had been. */
 static void failing_to_open(void **state)
 {
@@ -121,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    mm_test(operations_by_number),
 	    mm_test(anonymous_memory),
+	    mm_test(files_of_memory),
 	    mm_test(failing_to_open),
 	};
 

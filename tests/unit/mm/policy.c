@@ -54,7 +54,8 @@ static void fields_are_set_by_name(void **state)
 			    "policy field 'memtype' has no choice 'mutex'; there are: cmpxchg, spin, rwlock");
 	assert_int_equal(policy_set(&policy, "memtypes", "spin", &why), -ENOENT);
 	assert_string_equal(why.text, "no policy field is called 'memtypes'; there are: vma_lookup, "
-				      "page_table_lock, frame_cache, memtype");
+				      "page_table_lock, frame_cache, memtype, shmem_alloc, shmem_account, "
+				      "page_index");
 	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
 	assert_int_equal(policy.vma_lookup, POLICY_VMA_LOOKUP_PER_VMA);
 }
@@ -68,6 +69,8 @@ static void values_are_checked(void **state)
 		struct policy policy;
 
 		memset(&policy, 0, sizeof(policy));
+		if (!strcmp(policy_choices[i].choice, "inside"))
+			policy.shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK;
 		*policy_field(&policy, &policy_choices[i]) = policy_choices[i].value;
 		assert_int_equal(policy_check(&policy, &why), 0);
 		*policy_field(&policy, &policy_choices[i]) = 17;
@@ -75,6 +78,22 @@ static void values_are_checked(void **state)
 		assert_non_null(strstr(why.text, "17"));
 		assert_non_null(strstr(why.text, policy_choices[i].field));
 	}
+}
+
+static void what_means_nothing_is_refused(void **state)
+{
+	struct policy policy;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(policy_parse(&policy, "shmem_alloc=inside", &why), -EINVAL);
+	assert_string_equal(why.text, "policy shmem_alloc=inside means nothing with shmem_account=per_cpu: "
+				      "there is no lock of the object to be inside of");
+	assert_int_equal(policy_parse(&policy, "base_2010 shmem_account=ramfs", &why), -EINVAL);
+	assert_int_equal(policy_parse(&policy, "base_2010 shmem_account=ramfs shmem_alloc=before", &why), 0);
+	assert_int_equal(policy_check(&policy, &why), 0);
+	policy.shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE;
+	assert_int_equal(policy_check(&policy, &why), -EINVAL);
 }
 
 static void texts_are_read(void **state)
@@ -170,7 +189,8 @@ static void pairs_are_covered(void **state)
 	assert_false(policy_pairwise(count + 5, &policy));
 	for (size_t a = 0; a < policy_choice_count; a++)
 		for (size_t b = 0; b < policy_choice_count; b++)
-			assert_true(covered[a][b] || policy_choices[a].offset == policy_choices[b].offset);
+			assert_true(covered[a][b] || policy_choices[a].offset == policy_choices[b].offset ||
+				    policy_excluded(a, b));
 
 	/* Far fewer than all combinations. */
 	for (size_t a = 0; a < policy_choice_count;) {
@@ -187,9 +207,13 @@ static void pairs_are_covered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(bases_are_found_by_name), cmocka_unit_test(fields_are_set_by_name),
-	    cmocka_unit_test(values_are_checked),      cmocka_unit_test(texts_are_read),
-	    cmocka_unit_test(wrong_texts_are_refused), cmocka_unit_test(a_policys_text_makes_it_again),
+	    cmocka_unit_test(bases_are_found_by_name),
+	    cmocka_unit_test(fields_are_set_by_name),
+	    cmocka_unit_test(values_are_checked),
+	    cmocka_unit_test(what_means_nothing_is_refused),
+	    cmocka_unit_test(texts_are_read),
+	    cmocka_unit_test(wrong_texts_are_refused),
+	    cmocka_unit_test(a_policys_text_makes_it_again),
 	    cmocka_unit_test(pairs_are_covered),
 	};
 

@@ -132,7 +132,7 @@ static int call_fork(struct sf_space *space)
 static const struct call calls[] = {
     {"map", call_map, -ENOMEM, "AAAABBBBCCCCCC..DDDD....EEEE", NULL, 2},
     {"map over", call_map_over, -ENOMEM, "AABBBBBBBBBBBBBBBBCC....DDDD", NULL, 4},
-    {"map shared", call_map_shared, -ENOMEM, "AAAABBBBCCCC....DDDDEE..FFFF", NULL, 5},
+    {"map shared", call_map_shared, -ENOMEM, "AAAABBBBCCCC....DDDDEE..FFFF", NULL, 3},
     {"unmap", call_unmap, -ENOMEM, "A..BCCCCDDDD....EEEE....FFFF", NULL, 3},
     {"unmap all", call_unmap_all, -ENOMEM, "A..........................B", NULL, 3},
     {"protect", call_protect, -ENOMEM, "ABBCDDDDEEEE....FFFF....GGGG", NULL, 4},

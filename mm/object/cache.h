@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects that hold pages: shared memory and files. What both have: a size, the index of their pages, the
+ * list of the VMAs that map them; and how a page comes, stays and leaves.
+ *
+ * A page in the index has one reference of the index's, which is put a grace period after it has left: so in
+ * a read section whoever finds a page may take a reference, with no look back. It goes through
+ *
+ *   in the index, PG_locked        its maker clears or reads it, then looks at the size: if the object does
+ * not reach so far any more the page goes again, and nobody has used it PG_uptodate                    may be
+ * mapped, read, written PG_uptodate, PG_locked         somebody is about to take it away and PG_removed it
+ * may be mapped still, but no more not in the index               when its users' references are put, its
+ * frame is free
+ *
+ * A page leaves the index only by who has set its PG_locked: the above, its maker that finds the size
+ * changed, its reader when it cannot be read.
+ *
+ * Whoever takes pages away (resize, punch) holds `lock` for writing, marks them PG_removed, unmaps the range
+ * from all spaces, then takes them out of the index. A fault that found a page before looks at PG_removed
+ * after it has locked the entry: docs/LOCKING.md, "A fault and a truncate".
+ *
+ * Exclusion matrix, for one object:
+ *
+ *                    find  insert  mark..take out  resize, punch, write
+ *   find              yes    yes        yes               yes
+ *   insert            yes    yes        yes           yes: looks at the size again afterwards
+ *   mark..take out    yes    yes    no: the lock      no: the lock
+ */
+#ifndef MM_OBJECT_CACHE_H
+#define MM_OBJECT_CACHE_H
+
+#include "base/compiler.h"
+#include "mm/memtype/interval.h"
+#include "mm/object/object.h"
+#include "mm/object/objects.h"
+#include "mm/object/page_index.h"
+#include "sync/rwsem.h"
+
+struct sf_object {
+	struct object object;
+	/* Read only after the object is made. */
+	CACHE_LINE_ALIGNED struct objects *objects;
+	const struct cache_ops *ops;
+	bool file; /* its pages are PG_file: struct file_object */
+	/*
+	 * The size. Written with `lock` held for writing, sequentially consistent; read by every fault, again
+	 * after it has put a page into the index and before that becomes PG_uptodate.
+	 */
+	_Atomic uint64_t bytes;
+
+	/* Lines of its own. */
+	struct page_index index;
+
+	/* The VMAs that map it, by the pages [start, end) that each maps: mm/rmap/rmap.h. By mappings_lock.
+	 */
+	struct rwsem mappings_lock;
+	CACHE_LINE_ALIGNED struct interval_tree mappings;
+	uint64_t mapping_count;
+
+	/* Held for writing by whoever changes the size or takes pages away; and by who writes by offset. */
+	struct rwsem lock;
+
+	/* The system's list, by objects->list_lock; and how many references are handles of programs. */
+	struct sf_object *next;
+	struct sf_object **link;
+	_Atomic uint32_t handles; /* atomic */
+
+	struct port_rcu_head rcu; /* used once the last reference is gone */
+	int64_t retired_bytes;    /* of its pages, from then on */
+};
+
+/* What differs between the kinds, beside struct object_ops. */
+struct cache_ops {
+	/*
+	 * Finds the page at `index`, for who reads by offset; a file reads it. Sleeps. Returns 0 with a
+	 * reference, or with NULL for zeroes that take no memory; -EFAULT beyond the size; or as
+	 * write_page().
+	 */
+	int (*read_page)(struct sf_object *object, uint64_t index, struct page **page);
+	/*
+	 * Finds or makes the page at `index`, also beyond the size, for who writes `bytes` of it from `from`
+	 * on by offset; a file reads it unless all of it is overwritten. Sleeps; `lock` is held for writing.
+	 * Returns 0 with a reference; -ENOSPC, -ENOMEM, or what the backing failed with.
+	 */
+	int (*write_page)(struct sf_object *object, uint64_t index, size_t from, size_t bytes,
+			  struct page **page);
+	/* `pages` have left the index. */
+	void (*uncount)(struct sf_object *object, uint64_t pages);
+	/* Frees the structure itself, whose pages are gone. */
+	void (*release)(struct sf_object *object);
+	/* The limit in bytes, 0 for none. */
+	uint64_t (*limit)(const struct sf_object *object);
+	/* Compares what it counts with `pages`, while nothing runs. Returns 0, or -EINVAL with a message. */
+	int (*check)(const struct sf_object *object, uint64_t pages, struct message *why);
+};
+
+/* The object of a VMA that holds pages, NULL for frames by number and for anonymous memory. */
+static inline struct sf_object *object_cached(struct object *object)
+{
+	return object && object->ops->get_page ? container_of(object, struct sf_object, object) : NULL;
+}
+
+/* How many pages the size makes. */
+static inline uint64_t cache_pages(const struct sf_object *object)
+{
+	uint64_t bytes = atomic_load_explicit(&object->bytes, memory_order_seq_cst);
+
+	return (bytes >> PORT_PAGE_SHIFT) + (bytes % PORT_PAGE_SIZE != 0);
+}
+
+/*
+ * Makes the common part of a new object, with one reference and no page. The kind has set what differs.
+ * `counted`: see page_index_init(). Needs no memory.
+ */
+void cache_init(struct sf_object *object, struct objects *objects, uint64_t bytes, bool counted);
+
+/* Shows the object to the system's list, when nothing can fail any more. */
+void cache_publish(struct sf_object *object);
+
+/* struct object_ops: destroy() and has_page() of both kinds. */
+void cache_destroy(struct object *object);
+bool cache_has_page(struct object *object, uint64_t index);
+
+/*
+ * Makes a new page, which only the caller knows, one of the object at `index`, PG_locked; or undoes that and
+ * frees it.
+ */
+void cache_prepare_page(struct sf_object *object, struct page *page, uint64_t index);
+void cache_free_page(struct sf_object *object, struct page *page);
+
+/*
+ * The end of making a page, which has its contents now: makes it PG_uptodate and unlocks it; unless the
+ * object does not reach so far any more (and not `beyond`), then takes it out again and returns false. In the
+ * read section of the insertion.
+ */
+bool cache_finish_page(struct sf_object *object, struct page *page, uint64_t index, bool beyond);
+
+/* Takes a page that the caller has locked and that never was PG_uptodate out of the index, and unlocks it. */
+void cache_drop_page(struct sf_object *object, struct page *page, uint64_t index);
+
+/*
+ * Takes a page that the caller has locked out of the index, unless it has left. Its reference is put after a
+ * grace period. In a read section.
+ */
+bool cache_remove_page(struct sf_object *object, struct page *page, uint64_t index);
+
+/* Returns the page at `index` with a reference, or NULL. Takes a read section of its own. */
+struct page *cache_find_get(struct sf_object *object, uint64_t index);
+
+/* The same for the first one in [*index, end), and moves *index up to it. */
+struct page *cache_next_get(struct sf_object *object, uint64_t *index, uint64_t end);
+
+/*
+ * Take pages away, in three steps, with `lock` held for writing: locks and marks those of [first, end),
+ * waiting for who makes, reads or writes them; the caller unmaps the range from all spaces; takes the marked
+ * ones out of the index and unlocks them. The last one also gives nodes of the index back that lie beyond the
+ * size, if the range does.
+ */
+void cache_mark_range(struct sf_object *object, uint64_t first, uint64_t end);
+void cache_take_out_range(struct sf_object *object, uint64_t first, uint64_t end);
+
+#endif

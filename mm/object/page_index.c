@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is the same for both choices: walking, and what happens while nobody inserts.
+ */
+#include "mm/object/page_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "mm/object/page_index_walk.h"
+#include "port/panic.h"
+
+const struct page_index_ops *const page_index_choices[] = {
+    [POLICY_PAGE_INDEX_LOCKLESS] = &page_index_lockless_ops,
+    [POLICY_PAGE_INDEX_TREE_LOCK] = &page_index_tree_lock_ops,
+};
+
+void page_index_init(struct page_index *index, const struct page_index_ops *ops, struct index_nodes *nodes,
+		     bool counted)
+{
+	atomic_init(&index->root, 0);
+	spin_lock_init(&index->tree_lock, LOCK_RANK_TREE);
+	atomic_init(&index->count, 0);
+	index->ops = ops;
+	index->nodes = nodes;
+	index->counted = counted || ops == &page_index_tree_lock_ops;
+}
+
+struct page *page_index_find(const struct page_index *index, uint64_t at)
+{
+	void *_Atomic *slot = index_slot(index, at);
+
+	return slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+}
+
+struct page *page_index_next(const struct page_index *index, uint64_t *at, uint64_t end)
+{
+	while (*at < end) {
+		uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+		struct index_node *node = root_node(root);
+		unsigned level = root_level(root);
+		void *found = node;
+
+		if (!index_reaches(level, *at))
+			return NULL;
+		while (node) {
+			found = atomic_load_explicit(&node->slot[index_slot_number(*at, level)],
+						     memory_order_acquire);
+			if (!found || level == 1)
+				break;
+			node = found;
+			level--;
+		}
+		if (found)
+			return found;
+		/* On to the next slot of the level that was empty; at a node's end the walk starts over. */
+		*at = (*at | (index_span(level) - 1)) + 1;
+	}
+	return NULL;
+}
+
+static uint64_t count_nodes(const struct index_node *node, unsigned level)
+{
+	uint64_t count = 1;
+
+	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
+		const struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+
+		if (child)
+			count += count_nodes(child, level - 1);
+	}
+	return count;
+}
+
+uint64_t page_index_nodes(const struct page_index *index)
+{
+	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+
+	return root ? count_nodes(root_node(root), root_level(root)) : 0;
+}
+
+/* Whether a child of `node`, or one further down, lies wholly in [from, ...): `first` is the node's index. */
+static bool has_nodes_from(const struct index_node *node, unsigned level, uint64_t first, uint64_t from)
+{
+	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
+		uint64_t start = first + i * index_span(level);
+		const struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+
+		if (!child || start + index_span(level) <= from)
+			continue;
+		if (start >= from || has_nodes_from(child, level - 1, start, from))
+			return true;
+	}
+	return false;
+}
+
+bool page_index_prunable(const struct page_index *index, uint64_t from)
+{
+	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+
+	if (!root)
+		return false;
+	return from == 0 || has_nodes_from(root_node(root), root_level(root), 0, from);
+}
+
+/* What to do with a node that nobody finds any more. */
+typedef void give(struct index_nodes *nodes, struct index_node *node);
+
+static void give_subtree(struct index_nodes *nodes, struct index_node *node, unsigned level, give *give)
+{
+	for (unsigned i = 0; i < INDEX_SLOTS; i++) {
+		void *child = atomic_load_explicit(&node->slot[i], memory_order_relaxed);
+
+		invariant(level > 1 || !child);
+		if (child)
+			give_subtree(nodes, child, level - 1, give);
+	}
+	give(nodes, node);
+}
+
+/* The slots beside those that are emptied are others' to change: each is a word of its own. */
+static void prune(struct page_index *index, struct index_node *node, unsigned level, uint64_t first,
+		  uint64_t from)
+{
+	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
+		uint64_t start = first + i * index_span(level);
+		struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+
+		if (!child || start + index_span(level) <= from)
+			continue;
+		if (start < from) {
+			prune(index, child, level - 1, start, from);
+			continue;
+		}
+		atomic_store_explicit(&node->slot[i], NULL, memory_order_relaxed);
+		give_subtree(index->nodes, child, level - 1, index_node_retire);
+	}
+}
+
+void page_index_prune(struct page_index *index, uint64_t from)
+{
+	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+
+	if (!root)
+		return;
+	if (from) {
+		prune(index, root_node(root), root_level(root), 0, from);
+		return;
+	}
+	atomic_store_explicit(&index->root, 0, memory_order_relaxed);
+	give_subtree(index->nodes, root_node(root), root_level(root), index_node_retire);
+}
+
+void page_index_destroy(struct page_index *index)
+{
+	uintptr_t root = atomic_load_explicit(&index->root, memory_order_relaxed);
+
+	if (root)
+		give_subtree(index->nodes, root_node(root), root_level(root), index_node_put);
+	atomic_store_explicit(&index->root, 0, memory_order_relaxed);
+}
+
+int page_index_check(const struct page_index *index, uint64_t pages, struct message *why)
+{
+	uintptr_t root = atomic_load_explicit(&index->root, memory_order_relaxed);
+	uint64_t count = atomic_load_explicit(&index->count, memory_order_relaxed);
+
+	if (root && (!root_level(root) || root_level(root) > INDEX_LEVELS_MAX))
+		return message_set(why, -EINVAL, "a page index of %u levels", root_level(root));
+	if (index->counted && count != pages)
+		return message_set(why, -EINVAL, "a page index counts %" PRIu64 " pages and has %" PRIu64,
+				   count, pages);
+	return 0;
+}

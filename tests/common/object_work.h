@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work that meets at one object: one CPU changes its size, punches holes, maps and moves and forks; the
+ * others touch and write through shared and private mappings of two spaces, and write back. Runs on real
+ * threads and on the virtual machine.
+ *
+ *   first half of the pages    words are written by all
+ *   the other                  only read through shared mappings: private mappings copy them
+ *
+ * A word is 0 or has its page's number in its upper half, so that a page that turns up in a wrong place is
+ * seen. Words are used by compare-and-swap alone: each access is atomic.
+ */
+#ifndef TESTS_COMMON_OBJECT_WORK_H
+#define TESTS_COMMON_OBJECT_WORK_H
+
+#include "tests/common/fault_policy.h"
+#include "tests/common/memory_backing.h"
+
+#include "port/cpu.h"
+
+/* Few CPUs and pages enough for real threads; a test that wants them to meet more often says so. */
+#ifndef CPUS
+#define CPUS  4u
+#define PAGES 64u
+#endif
+#define WRITTEN_PAGES (PAGES / 2)
+#define SHARED_AT     BASE
+#define PRIVATE_AT    (BASE + 4096 * PAGE)
+#define MOVED_AT      (BASE + 65536 * PAGE)
+
+static struct {
+	struct sf_system *system;
+	struct sf_space *space[2], *child;
+	struct sf_object *object;
+	struct memory_backing file;
+	bool is_file;
+	unsigned steps; /* of each CPU in a round */
+	uint64_t seed;
+	_Atomic uint64_t touched, missed;
+} work;
+
+static const char *const work_policies[] = {
+    "default",
+    "default page_index=tree_lock shmem_account=inode_lock",
+    "default vma_lookup=per_vma page_table_lock=split",
+    "default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs",
+    "base_2010",
+};
+#define WORK_POLICIES (sizeof(work_policies) / sizeof(work_policies[0]))
+
+/* Returns whether the page was there. */
+static bool use_word(struct sf_space *space, uint64_t address, uint64_t page, bool write)
+{
+	uint64_t value = write ? 0 : UINT64_MAX;
+	struct sf_signal signal = {0};
+	int result;
+
+	for (;;) {
+		uint64_t next = write ? (page + 1) << 32 | ((value + 1) & UINT32_MAX) : value;
+
+		result = sf_compare_swap_64(space, address, &value, next, &signal);
+		if (result)
+			break;
+		invariant(value >> 32 == 0 ? value == 0 : value >> 32 == page + 1);
+		if (!write)
+			break;
+	}
+	if (result >= 0) {
+		atomic_fetch_add(&work.touched, 1);
+		return true;
+	}
+	invariant(result == -EFAULT);
+	/* Beyond the end, or just not mapped. */
+	invariant((signal.signal == SIGBUS && signal.code == BUS_ADRERR) || signal.signal == SIGSEGV);
+	atomic_fetch_add(&work.missed, 1);
+	return false;
+}
+
+static void use_pages(struct random *random)
+{
+	struct sf_space *space = work.space[random_below(random, 2)];
+	uint64_t page = random_below(random, PAGES), offset = page * PAGE + 8 * random_below(random, 4);
+	int result;
+
+	switch (random_below(random, 12)) {
+	case 0:
+		/* A part can be moved away. */
+		result = sf_advise(space, SHARED_AT, PAGES * PAGE, SF_ADVICE_DONTNEED);
+		invariant(!result || result == -ENOMEM);
+		break;
+	case 1:
+		if (work.is_file)
+			invariant(sf_object_sync(work.object) == 0);
+		break;
+	case 2:
+	case 3:
+		page = WRITTEN_PAGES + page % (PAGES - WRITTEN_PAGES);
+		use_word(space, PRIVATE_AT + page * PAGE, page, random_below(random, 2));
+		break;
+	default:
+		use_word(space, SHARED_AT + offset, page, page < WRITTEN_PAGES && random_below(random, 2));
+	}
+}
+
+static bool no_entry_beyond(uint64_t pages)
+{
+	for (unsigned i = 0; i < 2; i++)
+		for (uint64_t page = pages; page < PAGES; page++)
+			if (system_pte(work.space[i], SHARED_AT + page * PAGE) ||
+			    system_pte(work.space[i], MOVED_AT + page * PAGE) ||
+			    system_pte(work.space[i], PRIVATE_AT + page * PAGE))
+				return false;
+	return true;
+}
+
+static void cut_object(struct random *random)
+{
+	uint64_t page = random_below(random, PAGES), count = 1 + random_below(random, PAGES);
+
+	if (random_below(random, 3) == 0) {
+		invariant(!sf_object_punch(work.object, page * PAGE, count * PAGE));
+		return;
+	}
+	/* Nobody else makes it larger: what is beyond the end now stays away. */
+	invariant(!sf_object_resize(work.object, page * PAGE));
+	invariant(no_entry_beyond(page));
+	use_pages(random);
+	invariant(no_entry_beyond(page));
+	if (random_below(random, 4))
+		invariant(!sf_object_resize(work.object, PAGES * PAGE));
+}
+
+/* Moves a mapping away and back, with or without its end. */
+static void move_mapping(struct random *random)
+{
+	uint64_t from = random_below(random, 2) ? SHARED_AT : PRIVATE_AT,
+		 pages = 1 + random_below(random, PAGES), mapped;
+	const int flags = SF_REMAP_MAYMOVE | SF_REMAP_FIXED;
+
+	invariant(!sf_remap(work.space[0], from, pages * PAGE, pages * PAGE, flags, MOVED_AT, &mapped));
+	use_word(work.space[0], MOVED_AT, 0, true);
+	invariant(!sf_remap(work.space[0], MOVED_AT, pages * PAGE, pages * PAGE, flags, from, &mapped));
+}
+
+static void map_again(struct random *random)
+{
+	uint64_t page = random_below(random, PAGES), count = 1 + random_below(random, PAGES - page), mapped;
+
+	if (random_below(random, 2))
+		invariant(!sf_unmap(work.space[1], SHARED_AT + page * PAGE, count * PAGE));
+	invariant(!sf_map_object(work.space[1], SHARED_AT + page * PAGE, count * PAGE, RW,
+				 SF_MAP_SHARED | SF_MAP_FIXED, work.object, page * PAGE, &mapped));
+}
+
+/* The last child stays, so that the check at the end sees what was copied and cut. */
+static void fork_space(struct random *random)
+{
+	if (work.child)
+		sf_space_destroy(work.child);
+	invariant(!sf_space_fork(work.space[random_below(random, 2)], &work.child));
+	use_word(work.child, PRIVATE_AT + (PAGES - 1) * PAGE, PAGES - 1, true);
+	use_word(work.child, SHARED_AT, 0, true);
+}
+
+static void change_mappings(struct random *random)
+{
+	uint64_t page = random_below(random, PAGES), count = 1 + random_below(random, PAGES - page);
+
+	switch (random_below(random, 4)) {
+	case 0:
+		map_again(random);
+		break;
+	case 1:
+		fork_space(random);
+		break;
+	case 2:
+		invariant(!sf_protect(work.space[1], PRIVATE_AT + page * PAGE, count * PAGE, SF_PROT_READ));
+		invariant(!sf_protect(work.space[1], PRIVATE_AT + page * PAGE, count * PAGE, RW));
+		break;
+	default:
+		move_mapping(random);
+	}
+}
+
+static void object_work(unsigned cpu, void *argument)
+{
+	struct random random;
+
+	(void)argument;
+	random_seed(&random, work.seed * CPUS + cpu);
+	for (unsigned step = 0; step < work.steps; step++) {
+		if (cpu == 0)
+			cut_object(&random);
+		else if (cpu == 1)
+			change_mappings(&random);
+		else
+			use_pages(&random);
+	}
+}
+
+static void map_all(struct sf_space *space)
+{
+	uint64_t mapped;
+
+	assert_int_equal(sf_map_object(space, SHARED_AT, PAGES * PAGE, RW, SF_MAP_SHARED | SF_MAP_FIXED,
+				       work.object, 0, &mapped),
+			 0);
+	assert_int_equal(sf_map_object(space, PRIVATE_AT, PAGES * PAGE, RW, SF_MAP_PRIVATE | SF_MAP_FIXED,
+				       work.object, 0, &mapped),
+			 0);
+}
+
+static void object_work_open(const char *text, bool is_file)
+{
+	struct policy policy;
+
+	assert_int_equal(policy_parse(&policy, text, NULL), 0);
+	work.system = fault_system(&policy, 4096);
+	work.is_file = is_file;
+	memory_backing_open(&work.file, PAGES * PAGE, PAGES * PAGE);
+	if (is_file)
+		assert_int_equal(sf_file_open(work.system, &work.file.backing, &work.object), 0);
+	else
+		assert_int_equal(sf_object_create(work.system, PAGES * PAGE, 0, &work.object), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		work.space[i] = fault_space(work.system);
+		map_all(work.space[i]);
+	}
+	atomic_store(&work.touched, 0);
+	atomic_store(&work.missed, 0);
+}
+
+/* All that was written through any mapping is in the file, once it has been written back. */
+static void assert_written_back(void)
+{
+	static unsigned char bytes[PAGES * PAGE];
+	struct sf_object_statistics statistics;
+
+	if (!work.is_file)
+		return;
+	assert_int_equal(sf_object_sync(work.object), 0);
+	sf_object_statistics(work.object, &statistics);
+	assert_int_equal(statistics.dirty, 0);
+	assert_int_equal(work.file.size, statistics.bytes);
+	assert_int_equal(sf_object_read(work.object, 0, bytes, sizeof(bytes)), statistics.bytes);
+	assert_memory_equal(bytes, work.file.bytes, statistics.bytes);
+}
+
+static void object_work_close(void)
+{
+	assert_good(work.system);
+	assert_written_back();
+	assert_good(work.system);
+	for (unsigned i = 0; i < 2; i++)
+		sf_space_destroy(work.space[i]);
+	if (work.child)
+		sf_space_destroy(work.child);
+	work.child = NULL;
+	sf_object_close(work.object);
+	fault_system_end(work.system);
+	memory_backing_close(&work.file);
+}
+
+#endif
