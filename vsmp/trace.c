@@ -8,6 +8,7 @@
 #include "vsmp/core.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
+#include "vsmp/what_if.h"
 
 void vsmp_scope_begin(const char *name)
 {
@@ -33,8 +34,10 @@ void vsmp_scope_end(void)
 
 void vsmp_lock_contended(const void *lock, const char *name, int shared)
 {
-	if (current && machine->locks)
-		observe_lock_contended(current->id, lock, name, shared, current->clock);
+	if (!current || !machine->locks)
+		return;
+	what_if_settle(current);
+	observe_lock_contended(current->id, lock, name, shared, current->clock);
 }
 
 void vsmp_lock_acquired(const void *lock, const char *name, int shared)
@@ -43,6 +46,7 @@ void vsmp_lock_acquired(const void *lock, const char *name, int shared)
 
 	if (!cpu || !machine->locks)
 		return;
+	what_if_settle(cpu);
 	observe_lock_acquired(cpu->id, lock, name, shared, cpu->clock,
 			      cpu->last_transfer && cpu->last_transfer == line_of((uintptr_t)lock),
 			      cpu->measuring);
@@ -51,6 +55,8 @@ void vsmp_lock_acquired(const void *lock, const char *name, int shared)
 
 void vsmp_lock_released(const void *lock, const char *name, int shared)
 {
-	if (current && machine->locks)
-		observe_lock_released(current->id, lock, name, shared, current->clock, current->measuring);
+	if (!current || !machine->locks)
+		return;
+	what_if_settle(current);
+	observe_lock_released(current->id, lock, name, shared, current->clock, current->measuring);
 }

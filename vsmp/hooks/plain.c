@@ -68,16 +68,23 @@ void __cyg_profile_func_enter(void *function, void *call_site)
 	struct cpu *cpu = current;
 
 	(void)call_site;
-	if (cpu)
-		observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
+	if (!cpu)
+		return;
+	what_if_settle(cpu);
+	observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
+	if (unlikely(machine->has_speedups))
+		what_if_enter(cpu, function);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	struct cpu *cpu = current;
 
-	(void)function;
 	(void)call_site;
-	if (cpu)
-		observe_exit(cpu->id, cpu->clock, cpu->measuring);
+	if (!cpu)
+		return;
+	what_if_settle(cpu);
+	observe_exit(cpu->id, cpu->clock, cpu->measuring);
+	if (unlikely(machine->has_speedups))
+		what_if_exit(cpu, function);
 }
