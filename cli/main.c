@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/repeat.h"
 #include "lab/names.h"
 #include "lab/pool.h"
 
@@ -13,10 +14,8 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-    {"list", command_list},
-    {"run", command_run},
-    {"reproduce", command_reproduce},
-    {"calibrate", command_calibrate},
+    {"list", command_list},       {"run", command_run},       {"reproduce", command_reproduce},
+    {"compare", command_compare}, {"report", command_report}, {"calibrate", command_calibrate},
 };
 
 int command_fail(int status, const struct message *why)
@@ -74,6 +73,8 @@ int main(int argc, char **argv)
 		     "  list [experiments|machines|variants EXPERIMENT]\n"
 		     "  reproduce [EXPERIMENT...]   every published figure beside ours\n"
 		     "  run EXPERIMENT              one experiment, as you want it\n"
+		     "  compare A.json [B.json]     faster, slower, or within noise\n"
+		     "  report FILE.json...         a page of HTML, or another format\n"
 		     "  calibrate MACHINE           a measured microbenchmark beside its replay\n"
 		     "\n"
 		     "softfault COMMAND --help tells about each. The exit status is 0, 1 when a run failed, "
@@ -83,6 +84,7 @@ int main(int argc, char **argv)
 	};
 	int status;
 
+	repeat_remember(argc, argv);
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
