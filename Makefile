@@ -93,7 +93,9 @@ HOST_SOURCES  := $(call c_files,host library)
 CHECK_SOURCES := $(call c_files,tests/explore)
 
 BASE_OBJECTS  := $(call objects,plain,$(BASE_SOURCES))
-LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab))
+# The parts of the report's page are files; all its scripts make one.
+PAGE_OBJECTS  := $(patsubst %,$(BUILD)/page/%.o,page.html style.css script.js)
+LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab)) $(PAGE_OBJECTS)
 CLI_OBJECTS   := $(call objects,plain,$(call c_files,cli))
 VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
 # What `softfault explore` explores: a part of the command, as machines and experiments are.
@@ -136,6 +138,19 @@ $(BUILD)/vsmp-home/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/host-home/%.o: %.c $(BUILD)/flags
 	$(call compile,$(HOST_HOME))
+
+$(BUILD)/page/script.js: $(sort $(wildcard lab/page/*.js))
+	@mkdir -p $(@D)
+	$(Q)cat $^ >$@
+
+$(BUILD)/page/%: lab/page/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# Named by the file alone, so that the symbols do not depend on where $(BUILD) is.
+$(BUILD)/page/%.o: $(BUILD)/page/%
+	$(Q)cd $(@D) && ld -r -b binary -z noexecstack -o $(@F) $* && \
+		objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $(@F)
 
 $(LAB_OBJECTS) $(CLI_OBJECTS): PLAIN_FLAGS := $(SHARE)
 $(LAB_OBJECTS) $(CLI_OBJECTS): $(BUILD)/prefix
@@ -278,13 +293,18 @@ diff: setup-all
 
 reproduce: setup-build
 	@$(MAKE) $(BUILD)/softfault
-	@$(BUILD)/softfault reproduce
+	@$(BUILD)/softfault reproduce --report $(BUILD)/reproduce.html
 
 install: $(BUILD)/softfault $(LIBRARY)
 	$(INSTALL) -D -m 755 $(BUILD)/softfault $(DESTDIR)$(PREFIX)/bin/softfault
 	$(INSTALL) -D -m 644 softfault.h $(DESTDIR)$(PREFIX)/include/softfault.h
 	$(INSTALL) -D -m 644 $(BUILD)/libsoftfault.a $(DESTDIR)$(PREFIX)/lib/libsoftfault.a
 	$(INSTALL) -D -m 644 $(BUILD)/softfault.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/softfault.pc
+	$(INSTALL) -D -m 644 docs/softfault.1 $(DESTDIR)$(PREFIX)/share/man/man1/softfault.1
+	$(INSTALL) -D -m 644 docs/result.schema.json $(DESTDIR)$(PREFIX)/share/softfault/result.schema.json
+	$(INSTALL) -D -m 644 cli/completion/softfault.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/softfault
+	$(INSTALL) -D -m 644 cli/completion/_softfault $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_softfault
 	for file in $$(find machines experiments -name "*.yaml" -o -name "*.csv"); do \
 		$(INSTALL) -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/softfault/$$file || exit 1; \
 	done

@@ -16,6 +16,8 @@
 int command_list(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_reproduce(int argc, char **argv);
+int command_compare(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_explore(int argc, char **argv);
 

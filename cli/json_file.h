@@ -11,8 +11,7 @@
 #include "base/message.h"
 
 /*
- * Returns 0 if a file can be written at `path`, or a negative errno with a message. Leaves nothing there. "-"
- * is stdout; what is no regular file (a pipe, /dev/null) is written to directly.
+ * Returns 0 if a file can be written at `path`, or a negative errno with a message; see cli/output_file.h.
  */
 int json_file_check(const char *path, struct message *why);
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/repeat.h"
 #include "lab/names.h"
 #include "lab/pool.h"
 
@@ -13,8 +14,9 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-    {"list", command_list},           {"run", command_run},         {"reproduce", command_reproduce},
-    {"calibrate", command_calibrate}, {"explore", command_explore},
+    {"list", command_list},       {"run", command_run},       {"reproduce", command_reproduce},
+    {"compare", command_compare}, {"report", command_report}, {"calibrate", command_calibrate},
+    {"explore", command_explore},
 };
 
 int command_fail(int status, const struct message *why)
@@ -72,6 +74,8 @@ int main(int argc, char **argv)
 		     "  list [experiments|machines|checks|variants EXPERIMENT]\n"
 		     "  reproduce [EXPERIMENT...]   every published figure beside ours\n"
 		     "  run EXPERIMENT              one experiment, as you want it\n"
+		     "  compare A.json [B.json]     faster, slower, or within noise\n"
+		     "  report FILE.json...         a page of HTML, or another format\n"
 		     "  calibrate MACHINE           a measured microbenchmark beside its replay\n"
 		     "  explore CHECK|EXPERIMENT    looks for concurrency faults by trying schedules\n"
 		     "\n"
@@ -82,6 +86,7 @@ int main(int argc, char **argv)
 	};
 	int status;
 
+	repeat_remember(argc, argv);
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);

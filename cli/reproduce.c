@@ -7,25 +7,34 @@
 #include "cli/commands.h"
 #include "cli/json_file.h"
 #include "cli/options.h"
+#include "cli/output_file.h"
+#include "cli/repeat.h"
+#include "cli/reproduce_curve.h"
 #include "cli/terminal.h"
+#include "lab/figures.h"
 #include "lab/files.h"
 #include "lab/json.h"
+#include "lab/page.h"
 #include "lab/report.h"
 
 #define SEED_MAX ((uint64_t)1 << 62)
 
-enum key { KEY_REPS = 256, KEY_SEED, KEY_JSON };
+#define DEFAULT_REPORT "reproduce.html"
+
+enum key { KEY_REPS = 256, KEY_SEED, KEY_JSON, KEY_REPORT };
 
 static const struct argp_option own[] = {
     {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1)", 1},
     {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 1},
+    {"report", KEY_REPORT, "FILE", 0,
+     "where the page goes that shows it all (default: " DEFAULT_REPORT ", in the current folder)", 2},
     {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 2},
     {0}};
 
 struct values {
 	struct names experiments;
 	uint64_t reps, seed;
-	const char *json;
+	const char *json, *report;
 };
 
 static int take(int key, const char *text, void *argument, struct message *why)
@@ -39,6 +48,9 @@ static int take(int key, const char *text, void *argument, struct message *why)
 		return options_number("--seed", text, 0, SEED_MAX, &values->seed, why);
 	case KEY_JSON:
 		values->json = text;
+		return 0;
+	case KEY_REPORT:
+		values->report = text;
 		return 0;
 	case ARGP_KEY_END:
 		return 0;
@@ -55,12 +67,14 @@ struct job {
 	struct study_case *cases;
 	struct study_plan plan;
 	struct prediction prediction;
+	struct reproduce_curve curve;
 };
 
 static void free_jobs(struct job *jobs, size_t count)
 {
 	for (size_t i = 0; jobs && i < count; i++) {
 		prediction_free(&jobs[i].prediction);
+		reproduce_curve_free(&jobs[i].curve);
 		experiment_free(jobs[i].experiment);
 		published_free(jobs[i].published);
 		machine_free(jobs[i].machine);
@@ -123,7 +137,8 @@ static int prepare(struct job *job, const char *name, const struct values *value
 					.repetitions = (unsigned)values->reps,
 					.operations = job->experiment->operations.simulated,
 					.profile = published_has(job->published, PUBLISHED_PROFILE_SHARE)};
-	return choose_cases(job, why);
+	error = choose_cases(job, why);
+	return error ? error : reproduce_curve_plan(&job->curve, &job->plan, why);
 }
 
 static int run(struct job *job, struct message *why)
@@ -132,6 +147,8 @@ static int run(struct job *job, struct message *why)
 
 	terminal_progress_begin(job->experiment->name);
 	error = prediction_run(&job->prediction, &job->plan, terminal_progress, why);
+	if (!error)
+		error = study_run(&job->curve.study, &job->curve.plan, terminal_progress, why);
 	terminal_progress_end();
 	return error;
 }
@@ -150,13 +167,61 @@ static void show_machines(const struct job *jobs, size_t count)
 	}
 }
 
-static json_t *to_json(const struct job *jobs, size_t count)
+static json_t *to_json(const struct job *jobs, size_t count, const struct figures *figures)
 {
-	json_t *experiments = json_array();
+	json_t *experiments = json_array(), *all;
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *one = json_prediction(&jobs[i].prediction, jobs[i].published);
+
+		json_object_set_new(one, "curve", json_study(&jobs[i].curve.study, NULL));
+		json_array_append_new(experiments, one);
+	}
+	all = json_pack("{s:i, s:o, s:o}", "schema", 1, "experiments", experiments, "summary",
+			figures_json(figures));
+	repeat_note(all);
+	return all;
+}
+
+static int write_page(FILE *out, const void *result)
+{
+	const struct page_file file = {"softfault reproduce", result};
+
+	return page_write(out, &file, 1);
+}
+
+/* The page, and the JSON that it was made of if that is wanted too. */
+static int write_files(const struct values *values, json_t *result, struct message *why)
+{
+	int error = result ? 0 : message_set(why, -ENOMEM, "out of memory");
+
+	if (!error)
+		error = output_file_write("--report", values->report, write_page, result, why);
+	if (!error && values->json)
+		error = json_file_write(values->json, json_incref(result), why);
+	json_decref(result);
+	return error;
+}
+
+static int finish(const struct job *jobs, size_t count, const struct values *values, struct message *why)
+{
+	struct figures figures = {0};
+	int error;
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(experiments, json_prediction(&jobs[i].prediction, jobs[i].published));
-	return json_pack("{s:i, s:o}", "schema", 1, "experiments", experiments);
+		figures_add(&figures, &jobs[i].prediction, jobs[i].published);
+	if (!json_file_is_stdout(values->json)) {
+		show_machines(jobs, count);
+		fputc('\n', stdout);
+		figures_print(stdout, terminal_width(), &figures);
+	}
+	error = write_files(values, to_json(jobs, count, &figures), why);
+	figures_free(&figures);
+	if (error)
+		return command_fail(EXIT_RUN_FAILED, why);
+	if (!json_file_is_stdout(values->json))
+		printf("\nPlots, profiles, locks and cache lines are in the report:\n  %s\n", values->report);
+	return command_end(0);
 }
 
 static int run_all_jobs(struct job *jobs, size_t count, const struct values *values, struct message *why)
@@ -175,11 +240,7 @@ static int run_all_jobs(struct job *jobs, size_t count, const struct values *val
 		report_prediction(stdout, terminal_width(), &jobs[i].prediction, jobs[i].published);
 		fflush(stdout);
 	}
-	if (!quiet)
-		show_machines(jobs, count);
-	if (values->json && json_file_write(values->json, to_json(jobs, count), why))
-		return command_fail(EXIT_RUN_FAILED, why);
-	return command_end(0);
+	return finish(jobs, count, values, why);
 }
 
 int command_reproduce(int argc, char **argv)
@@ -195,7 +256,7 @@ int command_reproduce(int argc, char **argv)
 		     "what is assumed about that machine.",
 	    .take = take,
 	};
-	struct values values = {.reps = 1, .seed = 1};
+	struct values values = {.reps = 1, .seed = 1, .report = DEFAULT_REPORT};
 	struct message why = {""};
 	struct job *jobs = NULL;
 	int error = 0;
@@ -213,6 +274,8 @@ int command_reproduce(int argc, char **argv)
 		error = prepare(&jobs[i], values.experiments.name[i], &values, &why);
 	if (!error && values.json)
 		error = json_file_check(values.json, &why);
+	if (!error)
+		error = output_file_check("--report", values.report, &why);
 	status = error ? command_fail(EXIT_BAD_INPUT, &why)
 		       : run_all_jobs(jobs, values.experiments.count, &values, &why);
 	free_jobs(jobs, values.experiments.count);

@@ -8,11 +8,14 @@
 #include "cli/commands.h"
 #include "cli/json_file.h"
 #include "cli/options.h"
+#include "cli/repeat.h"
+#include "cli/run_what_if.h"
 #include "cli/terminal.h"
 #include "lab/cpu_list.h"
 #include "lab/json.h"
 #include "lab/placement.h"
 #include "lab/report.h"
+#include "lab/scaling.h"
 
 #define SEED_MAX        ((uint64_t)1 << 62)
 #define REPETITIONS_MAX 1000
@@ -40,6 +43,8 @@ enum key {
 	KEY_LOCKS,
 	KEY_LINES,
 	KEY_CONFLICTS,
+	KEY_SPEEDUP,
+	KEY_MACHINE_SET,
 	KEY_JSON
 };
 
@@ -78,6 +83,10 @@ static const struct argp_option own[] = {
     {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
     {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
     {"conflicts", KEY_CONFLICTS, NULL, 0, "show the lines on which operations meet", 4},
+    {"speedup", KEY_SPEEDUP, "SYMBOL=PERCENT", 0,
+     "what if this function, with what it calls, cost so much less? May be given several times", 5},
+    {"machine-set", KEY_MACHINE_SET, "KEY=VALUE", 0,
+     "what if the machine's figure KEY were VALUE? May be given several times", 5},
     {"json", KEY_JSON, "FILE", 0, "write the results to FILE too, - for the output instead", 5},
     {0}};
 
@@ -94,6 +103,7 @@ struct values {
 	struct cpu_list cpus;
 	bool placed, profile, locks, lines, conflicts;
 	uint64_t faults, reps, seed;
+	struct what_if what_if;
 };
 
 static int take(int key, const char *text, void *argument, struct message *why)
@@ -140,6 +150,10 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	case KEY_CONFLICTS:
 		values->conflicts = true;
 		return 0;
+	case KEY_SPEEDUP:
+		return what_if_add_speedup(&values->what_if, text, why);
+	case KEY_MACHINE_SET:
+		return what_if_add_set(&values->what_if, text, why);
 	case KEY_JSON:
 		values->json = text;
 		return 0;
@@ -167,6 +181,7 @@ struct job {
 	struct study_plan plans[ENGINES_MAX];
 	struct study studies[ENGINES_MAX];
 	unsigned count;
+	struct run_as_is as_is; /* of a what-if run */
 };
 
 static void free_job(struct job *job)
@@ -175,6 +190,7 @@ static void free_job(struct job *job)
 		study_free(&job->studies[i]);
 		free(job->cases[i]);
 	}
+	run_what_if_free(&job->as_is);
 	experiment_free(job->experiment);
 	published_free(job->published);
 	machine_free(job->machine);
@@ -410,6 +426,7 @@ static void make_plan(const struct job *job, unsigned engine, const struct value
 	plan->locks = values->locks;
 	plan->lines = values->lines;
 	plan->conflicts = values->conflicts;
+	plan->limits = job->machine && values->cpus.count >= SCALING_POINTS_MIN;
 }
 
 static int prepare(struct job *job, struct values *values, struct message *why)
@@ -432,6 +449,8 @@ static int prepare(struct job *job, struct values *values, struct message *why)
 		make_plan(job, i, values, &job->plans[i]);
 		error = choose_cases(job, i, values, &values->cpus, why);
 	}
+	if (!error && !what_if_is_empty(&values->what_if))
+		error = run_what_if_prepare(&job->as_is, &values->what_if, job->machine, &job->plans[0], why);
 	if (!error && values->json)
 		error = json_file_check(values->json, why);
 	return error;
@@ -439,12 +458,18 @@ static int prepare(struct job *job, struct values *values, struct message *why)
 
 static int show(const struct job *job, const struct values *values, struct message *why)
 {
-	const struct published_list *published = report_comparable(&job->studies[0], job->published);
+	const struct study *as_is = what_if_is_empty(&values->what_if) ? NULL : &job->as_is.study;
+	/* What the machine does not do is not set beside what was measured on it. */
+	const struct published_list *published =
+	    as_is ? NULL : report_comparable(&job->studies[0], job->published);
 	bool quiet = json_file_is_stdout(values->json);
 	json_t *json = NULL;
 
 	for (unsigned i = 0; !quiet && i < job->count; i++) {
 		report_study(stdout, terminal_width(), &job->studies[i], published);
+		if (as_is)
+			report_what_if(stdout, terminal_width(), as_is, &job->studies[0]);
+		report_scaling(stdout, terminal_width(), &job->studies[i]);
 		report_observations(stdout, terminal_width(), &job->studies[i]);
 		if (job->count > 1)
 			fputc('\n', stdout);
@@ -453,7 +478,9 @@ static int show(const struct job *job, const struct values *values, struct messa
 		report_engines(stdout, terminal_width(), job->studies, job->count);
 	if (values->json)
 		json = job->count > 1 ? json_engines(job->studies, job->count)
+		       : as_is        ? json_what_if(&job->studies[0], as_is)
 				      : json_study(&job->studies[0], published);
+	repeat_note(json);
 	if (values->json && json_file_write(values->json, json, why))
 		return command_fail(EXIT_RUN_FAILED, why);
 	return command_end(0);
@@ -480,6 +507,11 @@ int command_run(int argc, char **argv)
 		return command_fail(EXIT_BAD_INPUT, &why);
 	}
 	warn_of_turns(&job, &values.cpus);
+	if (!what_if_is_empty(&values.what_if)) {
+		terminal_progress_begin("as it is");
+		error = study_run(&job.as_is.study, &job.as_is.plan, terminal_progress, &why);
+		terminal_progress_end();
+	}
 	for (unsigned i = 0; i < job.count && !error; i++) {
 		terminal_progress_begin(job.experiment->name);
 		error = study_run(&job.studies[i], &job.plans[i], terminal_progress, &why);

@@ -16,6 +16,7 @@
 #include "mm/policy/policy.h"
 #include "vsmp/machine.h"
 #include "vsmp/report.h"
+#include "vsmp/speedup.h"
 
 struct engine_config {
 	unsigned cpus; /* 1 to what the engine has */
@@ -33,6 +34,8 @@ struct engine_config {
 	struct vsmp_placement placement;
 	int home_socket; /* of globals and boot memory; -1: CPU 0's own */
 	bool profile, locks, lines, conflicts;
+	const struct vsmp_speedup *speedups; /* functions that are to cost less */
+	unsigned speedup_count;
 };
 
 /* What one run measured. The rest of the numbers are in the report. */
@@ -70,6 +73,13 @@ struct engine {
 	/* Whether a run can tell where the time goes: 0, or a negative errno with what is in the way. NULL
 	 * where it never can. */
 	int (*can_profile)(struct message *why);
+
+	/* Whether engine_config.speedups may name the function. NULL where nothing can be made to cost less.
+	 */
+	bool (*has_function)(const char *symbol);
+
+	/* Reads once what every run would read, before processes are made for runs; NULL: nothing. */
+	void (*prepare)(void);
 
 	/* Makes the machine and a memory system on it. One at a time. */
 	int (*open)(const struct engine_config *config, struct message *why);

@@ -45,7 +45,9 @@ static int open_engine(const struct engine_config *config, struct message *why)
 				      .profile = config->profile,
 				      .locks = config->locks,
 				      .lines = config->lines,
-				      .conflicts = config->conflicts};
+				      .conflicts = config->conflicts,
+				      .speedups = config->speedups,
+				      .speedup_count = config->speedup_count};
 	struct opening opening = {.config = config, .why = why};
 	int error = vsmp_create(&machine, why);
 
@@ -103,6 +105,8 @@ const struct engine engine_vsmp = {
     .name = "vsmp",
     .cpus = cpus,
     .can_profile = can_profile,
+    .has_function = vsmp_has_function,
+    .prepare = vsmp_prepare,
     .open = open_engine,
     .close = close_engine,
     .setup = vsmp_setup,

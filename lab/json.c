@@ -1,38 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/json.h"
 
+#include <stdlib.h>
+
+#include "lab/json_parts.h"
+#include "lab/placement.h"
 #include "lab/report.h"
+#include "lab/scaling.h"
 #include "lab/share.h"
-
-static json_t *locks(const struct study *study, const struct vsmp_report *report)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < report->lock_count; i++) {
-		const struct vsmp_lock_row *lock = &report->locks[i];
-		double gigahertz = study->plan.machine->shape.gigahertz;
-
-		json_array_append_new(array,
-				      json_pack("{s:o, s:I, s:I, s:f, s:f}", "name",
-						json_sprintf("%s%s", lock->name, lock->shared ? "-R" : ""),
-						"acquisitions", (json_int_t)lock->acquisitions, "contended",
-						(json_int_t)lock->contentions, "wait_ns",
-						(double)lock->wait_total_cycles / gigahertz, "hold_ns",
-						(double)lock->hold_total_cycles / gigahertz));
-	}
-	return array;
-}
-
-static json_t *profile(const struct vsmp_report *report)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < report->profile_count; i++)
-		json_array_append_new(array, json_pack("{s:s, s:f, s:f}", "symbol", report->profile[i].symbol,
-						       "self", report->profile[i].self_percent, "total",
-						       report->profile[i].total_percent));
-	return array;
-}
 
 /* What a figure of the profile is here; null for others, and where no profile was taken. */
 static json_t *our_share(const struct published *figure, const struct vsmp_report *report)
@@ -103,9 +78,9 @@ static json_t *result(const struct study *study, const struct study_row *row,
 	for (unsigned i = 0; i < study->plan.repetitions; i++)
 		json_array_append_new(samples, json_real(row->samples_ns[i]));
 	return json_pack(
-	    "{s:s, s:o, s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "variant",
-	    report_variant(&study->plan, &row->what).text, "options", settings(study, &row->what), "cpus",
-	    (int)row->what.cpus, "operations", (json_int_t)row->observed->outcome.timing.operations,
+	    "{s:s, s:o, s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+	    "variant", report_variant(&study->plan, &row->what).text, "options", settings(study, &row->what),
+	    "cpus", (int)row->what.cpus, "operations", (json_int_t)row->observed->outcome.timing.operations,
 	    "seconds", row->observed->outcome.timing.seconds, "ns_per_op", row->ns_per_operation,
 	    "ops_per_second", row->operations_per_second, "samples", samples, "extrapolated_seconds",
 	    study->plan.experiment->operations.published ? json_real(row->seconds) : json_null(),
@@ -114,8 +89,76 @@ static json_t *result(const struct study *study, const struct study_row *row,
 		? json_real((double)report->transfers / (double)report->operations)
 		: json_null(),
 	    "conflicts_per_op", conflicts_per_operation(study, report), "dropped",
-	    (json_int_t)report->dropped, "locks", locks(study, report), "profile", profile(report),
-	    "published", published_figures(published, row));
+	    (json_int_t)report->dropped, "locks", json_locks(study, report), "profile", json_profile(report),
+	    "published", published_figures(published, row), "stacks", json_stacks(study, report), "lines",
+	    json_lines(study, report), "conflicts", json_conflicts(report));
+}
+
+static json_t *placement(const struct study_plan *plan)
+{
+	return plan->machine ? json_pack("{s:s, s:i}", "kind", placement_name(plan->placement.kind),
+					 "cpus_per_socket", (int)plan->placement.cpus_per_socket)
+			     : json_null();
+}
+
+static json_t *what_if(const struct study_plan *plan)
+{
+	const struct what_if *what_if = plan->what_if;
+	json_t *speedups, *sets;
+
+	if (!what_if)
+		return json_null();
+	speedups = json_array();
+	sets = json_array();
+	for (unsigned i = 0; i < what_if->speedup_count; i++)
+		json_array_append_new(speedups, json_pack("{s:s, s:f}", "symbol", what_if->speedups[i].symbol,
+							  "percent", what_if->speedups[i].percent));
+	for (unsigned i = 0; i < what_if->set_count; i++)
+		json_array_append_new(sets,
+				      json_pack("{s:s, s:f, s:f, s:s}", "key",
+						machine_figure_name(what_if->sets[i].figure), "value",
+						what_if->sets[i].value, "was", what_if->sets[i].was, "unit",
+						machine_figure_unit(plan->machine, what_if->sets[i].figure)));
+	return json_pack("{s:o, s:o}", "speedups", speedups, "machine_set", sets);
+}
+
+static json_t *scaling_points(const struct scaling *scaling)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < scaling->count; i++)
+		json_array_append_new(array,
+				      json_pack("{s:i, s:f, s:f}", "cpus", (int)scaling->points[i].cpus,
+						"ops_per_second", scaling->points[i].operations_per_second,
+						"efficiency", scaling->points[i].efficiency));
+	return array;
+}
+
+static json_t *scaling_fit(const struct scaling *scaling)
+{
+	if (!scaling->fitted)
+		return json_null();
+	return json_pack("{s:f, s:f, s:f, s:f, s:o}", "ops_per_second_alone", scaling->law.lambda,
+			 "contention", scaling->law.sigma, "coherence", scaling->law.kappa, "worst_percent",
+			 scaling->worst_percent, "peak_cpus",
+			 scaling->law.peak > 0 ? json_real(scaling->law.peak) : json_null());
+}
+
+/* How each variant scales, as far as it was run on enough different numbers of CPUs. */
+static json_t *scalings(const struct study *study)
+{
+	json_t *array = json_array();
+	size_t count;
+	struct scaling *all = scaling_find(study, &count);
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array,
+				      json_pack("{s:s, s:o, s:o, s:i, s:s?, s:s?}", "variant", all[i].variant,
+						"points", scaling_points(&all[i]), "fit",
+						scaling_fit(&all[i]), "best_cpus", (int)all[i].best_cpus,
+						"limiting_line", all[i].line, "limiting_lock", all[i].lock));
+	free(all);
+	return array;
 }
 
 json_t *json_study(const struct study *study, const struct published_list *published)
@@ -125,10 +168,31 @@ json_t *json_study(const struct study *study, const struct published_list *publi
 
 	for (size_t i = 0; i < plan->case_count; i++)
 		json_array_append_new(results, result(study, &study->rows[i], published));
-	return json_pack("{s:i, s:s, s:s, s:s?, s:I, s:o}", "schema", 1, "experiment", plan->experiment->name,
-			 "engine", plan->engine->name, "machine",
-			 plan->machine ? plan->machine->shape.name : NULL, "seed", (json_int_t)plan->seed,
-			 "results", results);
+	return json_pack("{s:i, s:s, s:s, s:s?, s:I, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:o, s:o, "
+			 "s:o, s:o, s:o}",
+			 "schema", 1, "experiment", plan->experiment->name, "engine", plan->engine->name,
+			 "machine", plan->machine ? plan->machine->shape.name : NULL, "seed",
+			 (json_int_t)plan->seed, "results", results, "title", plan->experiment->title,
+			 "source", plan->experiment->source, "workload", plan->experiment->workload,
+			 "operation", workload_find(plan->experiment->workload, NULL)->operation,
+			 "repetitions", (int)plan->repetitions, "operations_per_cpu",
+			 (json_int_t)plan->operations, "warm_up_per_cpu", (json_int_t)study_warm_up(plan),
+			 "published_operations",
+			 plan->experiment->operations.published
+			     ? json_integer((json_int_t)plan->experiment->operations.published)
+			     : json_null(),
+			 "placement", placement(plan), "machine_details", json_machine(study), "computer",
+			 json_computer(study), "what_if", what_if(plan), "scaling", scalings(study));
+}
+
+json_t *json_what_if(const struct study *study, const struct study *as_is)
+{
+	json_t *object = json_study(study, NULL), *results = json_object_get(object, "results");
+
+	for (size_t i = 0; i < study->plan.case_count; i++)
+		json_object_set_new(json_array_get(results, i), "as_is_ns_per_op",
+				    json_real(as_is->rows[i].ns_per_operation));
+	return object;
 }
 
 static json_t *range_or_null(const struct range *range)

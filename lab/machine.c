@@ -10,9 +10,6 @@
 #include "lab/files.h"
 #include "lab/machine_file.h"
 
-#define GIGAHERTZ_MIN 0.1
-#define GIGAHERTZ_MAX 10.0
-
 /* What a load holds together. */
 struct loading {
 	struct document *document;
@@ -24,6 +21,16 @@ struct loading {
 const char *machine_figure_name(unsigned figure)
 {
 	return figure == MACHINE_GIGAHERTZ ? "gigahertz" : vsmp_parameter_info[figure].name;
+}
+
+const char *machine_figure_unit(const struct machine *machine, unsigned figure)
+{
+	static const char *const names[] = {
+	    [VSMP_CYCLES] = "cycles", [VSMP_GIGABYTES] = "GB/s", [VSMP_RATIO] = "ratio"};
+
+	if (figure == MACHINE_GIGAHERTZ)
+		return "GHz";
+	return machine->figure[figure].nanoseconds ? "ns" : names[vsmp_parameter_info[figure].unit];
 }
 
 static const char *unit_names(enum vsmp_unit unit)
@@ -107,13 +114,14 @@ static int load_gigahertz(struct loading *loading)
 		double value;
 	} numbers[] = {
 	    {"value", loading->file->gigahertz.value},
-	    {"low", loading->file->gigahertz.low ? *loading->file->gigahertz.low : GIGAHERTZ_MIN},
-	    {"high", loading->file->gigahertz.high ? *loading->file->gigahertz.high : GIGAHERTZ_MAX}};
+	    {"low", loading->file->gigahertz.low ? *loading->file->gigahertz.low : MACHINE_GIGAHERTZ_MIN},
+	    {"high", loading->file->gigahertz.high ? *loading->file->gigahertz.high : MACHINE_GIGAHERTZ_MAX}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (numbers[i].value < GIGAHERTZ_MIN || numbers[i].value > GIGAHERTZ_MAX)
+		if (numbers[i].value < MACHINE_GIGAHERTZ_MIN || numbers[i].value > MACHINE_GIGAHERTZ_MAX)
 			return out_of_range(loading, "gigahertz", numbers[i].key, "gigahertz",
-					    numbers[i].value, GIGAHERTZ_MIN, GIGAHERTZ_MAX, "GHz");
+					    numbers[i].value, MACHINE_GIGAHERTZ_MIN, MACHINE_GIGAHERTZ_MAX,
+					    "GHz");
 	figure->value = loading->file->gigahertz.value;
 	figure->more_is_better = true;
 	return load_provenance(loading, "gigahertz", "gigahertz", &loading->file->gigahertz, figure);

@@ -32,6 +32,9 @@ struct figure {
 #define MACHINE_GIGAHERTZ VSMP_PARAMETER_COUNT
 #define MACHINE_FIGURES   (VSMP_PARAMETER_COUNT + 1)
 
+#define MACHINE_GIGAHERTZ_MIN 0.1
+#define MACHINE_GIGAHERTZ_MAX 10.0
+
 /* On which socket globals and boot memory have their home. */
 enum machine_home {
 	MACHINE_HOME_BOOT, /* CPU 0's */
@@ -59,6 +62,9 @@ struct machine_point {
 
 /* Returns what a machine file calls the figure: a parameter's name, or "gigahertz". */
 const char *machine_figure_name(unsigned figure);
+
+/* Returns the unit in which the machine's file gives the figure: "cycles", "ns", "GB/s", "ratio", "GHz". */
+const char *machine_figure_unit(const struct machine *machine, unsigned figure);
 
 /*
  * Finds and reads the machine called `name`. Returns 0; -ENOENT with a message when there is none; -EINVAL

@@ -5,10 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const names[] = {
+    [VSMP_FILL] = "fill", [VSMP_SPREAD] = "spread", [VSMP_COMPACT] = "compact"};
+
+const char *placement_name(enum vsmp_placement_kind kind)
+{
+	return names[kind];
+}
+
 int placement_parse(struct vsmp_placement *placement, const char *text, struct message *why)
 {
-	static const char *const names[] = {
-	    [VSMP_FILL] = "fill", [VSMP_SPREAD] = "spread", [VSMP_COMPACT] = "compact"};
 	size_t length = strcspn(text, ":");
 	unsigned long bound = 0;
 	char *end;

@@ -10,4 +10,7 @@
 /* Reads a placement and, after a colon, the most CPUs of a socket. Returns 0, or -EINVAL with a message. */
 int placement_parse(struct vsmp_placement *placement, const char *text, struct message *why);
 
+/* Returns "fill", "spread" or "compact". */
+const char *placement_name(enum vsmp_placement_kind kind);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lab/number.h"
+#include "lab/scaling.h"
 #include "lab/table.h"
 
 const struct published_list *report_comparable(const struct study *study,
@@ -41,6 +42,22 @@ static void show_settings(FILE *out, unsigned width, const struct study_plan *pl
 		table_text(out, width, "  ", "workload %s: %s", workload->name, text);
 }
 
+static void show_computer(FILE *out, unsigned width, const struct study *study)
+{
+	const struct computer *computer = &study->computer;
+	char load[32] = "unknown";
+
+	if (computer->load >= 0)
+		snprintf(load, sizeof(load), "%.2f", computer->load);
+	table_text(
+	    out, width, "  ",
+	    "this computer, engine %s, seed %llu: %u processors%s (%s), %s, clock governor %s, load %s "
+	    "before the first run",
+	    study->plan.engine->name, (unsigned long long)study->plan.seed, computer->processors,
+	    computer->is_virtual ? " of a virtual machine" : "", computer->model, computer->kernel,
+	    computer->governor, load);
+}
+
 static void heading(FILE *out, unsigned width, const struct study *study)
 {
 	const struct study_plan *plan = &study->plan;
@@ -54,9 +71,9 @@ static void heading(FILE *out, unsigned width, const struct study *study)
 			   plan->machine->shape.name, plan->machine->title, plan->engine->name,
 			   (unsigned long long)plan->seed);
 	else
-		table_text(out, width, "  ", "this computer, engine %s, seed %llu", plan->engine->name,
-			   (unsigned long long)plan->seed);
+		show_computer(out, width, study);
 	show_settings(out, width, plan);
+	report_what_if_changes(out, width, plan);
 	if (plan->operations < experiment->operations.published)
 		table_text(out, width, "  ",
 			   "Each CPU %s %llu operations of the %llu that were published; times are "
@@ -73,6 +90,7 @@ enum column {
 	COLUMN_CPUS,
 	COLUMN_OPERATION,
 	COLUMN_MACHINE,
+	COLUMN_EFFICIENCY,
 	COLUMN_SECONDS,
 	COLUMN_PUBLISHED,
 	COLUMN_RATIO,
@@ -89,6 +107,7 @@ static const struct table_column study_columns[COLUMNS] = {
     [COLUMN_CPUS] = {"CPUs", TABLE_RIGHT, 0, 0},
     [COLUMN_OPERATION] = {"time/op (ns)", TABLE_RIGHT, 0, 0},
     [COLUMN_MACHINE] = {"machine (ops/s)", TABLE_RIGHT, 2, 0},
+    [COLUMN_EFFICIENCY] = {"efficiency (%)", TABLE_RIGHT, 3, 0},
     [COLUMN_SECONDS] = {"time (s)", TABLE_RIGHT, 0, 0},
     [COLUMN_PUBLISHED] = {"published (s)", TABLE_RIGHT, 0, 0},
     [COLUMN_RATIO] = {"ratio", TABLE_RIGHT, 1, 0},
@@ -114,6 +133,8 @@ static bool is_shown(const struct study *study, enum column column)
 	bool extrapolated = study->plan.experiment->operations.published;
 
 	switch (column) {
+	case COLUMN_EFFICIENCY:
+		return scaling_has_curve(study);
 	case COLUMN_SECONDS:
 		return extrapolated;
 	case COLUMN_PUBLISHED:
@@ -187,6 +208,9 @@ static void study_cell(struct table *table, enum column column, const struct stu
 		return;
 	case COLUMN_COUNTER:
 		table_cell(table, "%s", report_counter(statistics->counter));
+		return;
+	case COLUMN_EFFICIENCY:
+		table_cell(table, "%.1f", 100 * scaling_efficiency(study, row));
 		return;
 	case COLUMN_OPERATION:
 		number = number_text(row->ns_per_operation);

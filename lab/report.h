@@ -16,6 +16,16 @@
 void report_study(FILE *out, unsigned width, const struct study *study,
 		  const struct published_list *published);
 
+/* How each variant scales that ran on enough numbers of CPUs (lab/scaling.h): a plot, the law, what limits
+ * it. Nothing where none did. */
+void report_scaling(FILE *out, unsigned width, const struct study *study);
+
+/* What a plan changes, one line each; nothing when it changes nothing. */
+void report_what_if_changes(FILE *out, unsigned width, const struct study_plan *plan);
+
+/* Two studies of the same cases, the second with what its plan changes: what each case gains. */
+void report_what_if(FILE *out, unsigned width, const struct study *as_is, const struct study *changed);
+
 /* What was observed in each case: profile, locks, lines and conflicts, as far as the plan asks for them. */
 void report_observations(FILE *out, unsigned width, const struct study *study);
 

@@ -49,6 +49,10 @@ static int configure(const struct run_request *request, const struct workload *w
 	};
 	if (request->small && config->memory_bytes)
 		config->memory_bytes = request->cpus * SMALL_BYTES;
+	if (request->what_if) {
+		config->speedups = request->what_if->speedups;
+		config->speedup_count = request->what_if->speedup_count;
+	}
 	experiment_policy(request->variant, &config->policy);
 	if (!request->machine)
 		return 0;
@@ -141,6 +145,8 @@ int run_all(const struct run_request *requests, size_t count, struct run_result 
 
 	if (count && run_is_simulated(requests[0].engine))
 		pool.parallel = pool_processors();
+	if (count > 1 && requests[0].engine->prepare)
+		requests[0].engine->prepare();
 	return pool_run(&pool, why);
 }
 

@@ -7,6 +7,7 @@
 
 #include "lab/experiment.h"
 #include "lab/machine.h"
+#include "lab/what_if.h"
 #include "lab/workload.h"
 
 struct run_request {
@@ -19,7 +20,8 @@ struct run_request {
 	unsigned cpus;
 	struct workload_settings settings;
 	uint64_t seed;
-	uint64_t operations, warm_up; /* of each CPU */
+	uint64_t operations, warm_up;  /* of each CPU */
+	const struct what_if *what_if; /* functions that are to cost less; NULL: none */
 	bool profile, locks, lines, conflicts;
 	bool unchecked; /* see struct workload_size */
 	bool small;     /* with no more memory than its own operations need */

@@ -30,6 +30,7 @@ static bool obtain(struct cpu *cpu, struct line *line, uintptr_t address, unsign
 	while (line->ready >= cpu->clock &&
 	       (line->owner == cpu->core + 1u || (kind == ACCESS_READ && line_shared_by(line, cpu->core)))) {
 		cpu->clock = line->ready + 1;
+		what_if_settled(cpu);
 		schedule_turn(cpu);
 	}
 	if (line->owner == cpu->core + 1u) {

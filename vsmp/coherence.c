@@ -71,7 +71,7 @@ static uint64_t grant(struct cpu *cpu, struct line *line, enum access_kind kind,
 	/* A clean copy in the socket is near only while nobody fights for the line (measured: the Intel
 	 * curve). */
 	if (transfer.class == TRANSFER_LLC && kind == ACCESS_READ && line->queue)
-		transfer.latency_cycles = cost(VSMP_LOCAL_READ_LATENCY);
+		transfer.latency_cycles = what_if_cycles(cpu, cost(VSMP_LOCAL_READ_LATENCY));
 	complete = now + transfer.latency_cycles;
 	*class = transfer.class;
 	if (complete <= line->ready)

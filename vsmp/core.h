@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "vsmp/fiber.h"
 #include "vsmp/vsmp.h"
+#include "vsmp/speedup.h"
 
 #define LINE_SHIFT 6
 
@@ -59,6 +60,15 @@ struct spin {
 
 #define SCOPE_DEPTH_MAX 16
 
+/* See what_if.h. */
+struct what_if_cpu {
+	bool active;         /* in a function that is to cost less, or more */
+	uint32_t factor;     /* of time there, in parts of a million */
+	uint32_t carry;      /* millionths of a cycle that are still to be added */
+	uint64_t settled_at; /* the clock is true up to here */
+	uint32_t depth[VSMP_SPEEDUPS_MAX];
+};
+
 struct cpu {
 	/* What every access reads. */
 	uint64_t clock;
@@ -68,6 +78,8 @@ struct cpu {
 	uint32_t hit_cycles, atomic_hit_cycles, fault_cycles; /* longer where a sibling shares the core */
 	bool measuring;
 	bool trace_accesses; /* in a scope, in the window, and conflicts are collected */
+
+	struct what_if_cpu what_if;
 
 	enum cpu_state state;
 	uint64_t stolen_cycles; /* by interrupts, not yet added to the clock */
@@ -132,6 +144,7 @@ struct machine {
 	struct random random;
 	uint16_t home_socket; /* of globals and boot memory */
 	bool profile, locks, lines, conflicts;
+	bool has_speedups;
 
 	unsigned running_count; /* CPUs whose body has not returned */
 	unsigned windows_ended;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vsmp/distance.h"
 
+#include "vsmp/what_if.h"
+
 /* Who else holds a line, seen from one socket. */
 struct holders {
 	unsigned copies;        /* cores other than the requester's */
@@ -121,7 +123,7 @@ static void blade_cost(struct transfer *transfer, const struct cpu *cpu, const s
 		transfer->occupancy_cycles += found->blades * cost(VSMP_BLADE_INVALIDATE);
 }
 
-struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum access_kind kind)
+static struct transfer full_cost(const struct cpu *cpu, struct line *line, enum access_kind kind)
 {
 	struct transfer transfer = {0};
 	bool through_home = machine->shape.route == VSMP_ROUTE_ROUND;
@@ -175,5 +177,17 @@ struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum acc
 		transfer.class = TRANSFER_REMOTE;
 		remote_cost(&transfer, cpu, line, kind, &found, home);
 	}
+	return transfer;
+}
+
+struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum access_kind kind)
+{
+	struct transfer transfer = full_cost(cpu, line, kind);
+
+	if (likely(!cpu->what_if.active))
+		return transfer;
+	transfer.latency_cycles = what_if_cycles(cpu, transfer.latency_cycles);
+	transfer.occupancy_cycles = what_if_cycles(cpu, transfer.occupancy_cycles);
+	transfer.travel_cycles = what_if_cycles(cpu, transfer.travel_cycles);
 	return transfer;
 }

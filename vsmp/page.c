@@ -22,12 +22,13 @@ static void move(struct cpu *cpu, unsigned pages)
 
 	schedule_turn(cpu);
 	start = cpu->clock;
-	core_done = start + (uint64_t)(pages * machine->costs.clear_core_cycles);
+	core_done = start + what_if_cycles(cpu, (uint32_t)(pages * machine->costs.clear_core_cycles));
 	/* The socket's memory serves one page after the other. */
-	socket_done =
-	    (*free_at > start ? *free_at : start) + (uint64_t)(pages * machine->costs.clear_socket_cycles);
+	socket_done = (*free_at > start ? *free_at : start) +
+		      what_if_cycles(cpu, (uint32_t)(pages * machine->costs.clear_socket_cycles));
 	*free_at = socket_done;
 	cpu->clock = core_done > socket_done ? core_done : socket_done;
+	what_if_settled(cpu);
 }
 
 static void own_lines(struct cpu *cpu, uintptr_t page)

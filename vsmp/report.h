@@ -72,10 +72,11 @@ struct vsmp_conflict_row {
 };
 
 struct vsmp_report {
-	uint64_t operations; /* counted by vsmp_count_operations() inside the window */
-	uint64_t transfers;  /* line fills from another core's cache */
-	uint64_t accesses;   /* hooked accesses of the whole run, outside the window too */
-	uint64_t dropped;    /* events that there was no memory to keep: if not 0, the rows tell too little */
+	uint64_t operations;       /* counted by vsmp_count_operations() inside the window */
+	uint64_t transfers;        /* line fills from another core's cache */
+	uint64_t accesses;         /* hooked accesses of the whole run, outside the window too */
+	unsigned speedups_entered; /* which of vsmp_config.speedups, by bits: a function that runs */
+	uint64_t dropped; /* events that there was no memory to keep: if not 0, the rows tell too little */
 	struct vsmp_profile_row *profile;
 	size_t profile_count;
 	struct vsmp_stack_row *stacks;

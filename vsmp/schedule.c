@@ -115,6 +115,7 @@ void schedule_others(void)
 		go_on(next);
 		fiber_switch(&self->fiber, &next->fiber);
 	}
+	what_if_settled(self);
 }
 
 int schedule_run(void)

@@ -8,6 +8,7 @@
 
 #include "vsmp/core.h"
 #include "vsmp/explore/internal.h"
+#include "vsmp/what_if.h"
 
 /* Events are numbered: CPUs first, then line queues. A key orders by time, then by number. */
 #define EVENT_BITS   16
@@ -56,11 +57,13 @@ static inline bool schedule_behind(const struct cpu *cpu)
 /* Gives way until the calling CPU has the smallest clock. Every atomic access and every miss begins so. */
 static inline void schedule_turn(struct cpu *cpu)
 {
+	what_if_settle(cpu);
 	/* An interrupt can come while others have their turn: it is paid for before this one's. */
 	for (;;) {
 		if (unlikely(cpu->stolen_cycles)) {
 			cpu->clock += cpu->stolen_cycles;
 			cpu->stolen_cycles = 0;
+			what_if_settled(cpu);
 		}
 		if (!schedule_behind(cpu))
 			return;

@@ -9,6 +9,7 @@
 #include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
+#include "vsmp/what_if.h"
 
 void vsmp_scope_begin(const char *name)
 {
@@ -34,8 +35,10 @@ void vsmp_scope_end(void)
 
 void vsmp_lock_contended(const void *lock, const char *name, int shared)
 {
-	if (current && machine->locks)
-		observe_lock_contended(current->id, lock, name, shared, current->clock);
+	if (!current || !machine->locks)
+		return;
+	what_if_settle(current);
+	observe_lock_contended(current->id, lock, name, shared, current->clock);
 }
 
 void vsmp_lock_acquired(const void *lock, const char *name, int shared)
@@ -46,6 +49,7 @@ void vsmp_lock_acquired(const void *lock, const char *name, int shared)
 		clocks_lock_acquired();
 	if (!cpu || !machine->locks)
 		return;
+	what_if_settle(cpu);
 	observe_lock_acquired(cpu->id, lock, name, shared, cpu->clock,
 			      cpu->last_transfer && cpu->last_transfer == line_of((uintptr_t)lock),
 			      cpu->measuring);
@@ -56,6 +60,8 @@ void vsmp_lock_released(const void *lock, const char *name, int shared)
 {
 	if (unlikely(exploring))
 		clocks_lock_released();
-	if (current && machine->locks)
-		observe_lock_released(current->id, lock, name, shared, current->clock, current->measuring);
+	if (!current || !machine->locks)
+		return;
+	what_if_settle(current);
+	observe_lock_released(current->id, lock, name, shared, current->clock, current->measuring);
 }

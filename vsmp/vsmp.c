@@ -19,6 +19,7 @@
 #include "vsmp/overflow.h"
 #include "vsmp/rcu.h"
 #include "vsmp/schedule.h"
+#include "vsmp/what_if.h"
 
 #define STACK_BYTES (256u << 10)
 
@@ -89,12 +90,15 @@ static struct machine *new_machine(const struct vsmp_config *config)
 	new->locks = config->locks;
 	new->lines = config->lines;
 	new->conflicts = config->conflicts;
+	new->has_speedups = config->speedup_count > 0;
 	compute_costs(new);
 	return new;
 }
 
 static int open_parts(const struct vsmp_config *config, struct message *why)
 {
+	int error;
+
 	if (overflow_open())
 		return message_set(why, -ENOMEM, "no memory for a signal stack");
 	for (unsigned id = 0; id < machine->cpu_count; id++)
@@ -106,6 +110,9 @@ static int open_parts(const struct vsmp_config *config, struct message *why)
 		    "cannot reserve the address space of the simulated memory (%llu GiB): does a "
 		    "limit on virtual memory or strict overcommit forbid it?",
 		    ARENA_BYTES >> 30);
+	error = what_if_open(config->speedups, config->speedup_count, why);
+	if (error)
+		return error;
 	if (coherence_open() ||
 	    observe_open(config->cpus, config->profile, config->locks, config->lines, config->conflicts))
 		return message_set(why, -ENOMEM, "no memory for the machine's tables");
@@ -145,12 +152,18 @@ int vsmp_create(const struct vsmp_config *config, struct message *why)
 	return 0;
 }
 
+void vsmp_prepare(void)
+{
+	observe_prepare();
+}
+
 void vsmp_destroy(void)
 {
 	if (!machine)
 		return;
 	overflow_close();
 	explore_parts_close();
+	what_if_close();
 	observe_close();
 	coherence_close();
 	memory_close();
@@ -315,7 +328,8 @@ void vsmp_timing(double *cpu_seconds_per_operation, double *seconds, uint64_t *o
 
 int vsmp_report(struct vsmp_report *report)
 {
-	*report = (struct vsmp_report){.operations = machine->operations_before};
+	*report = (struct vsmp_report){.operations = machine->operations_before,
+				       .speedups_entered = what_if_entered()};
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		report->operations += machine->cpus[id].operations;
 		report->transfers += machine->cpus[id].transfers;

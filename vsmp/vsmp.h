@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "vsmp/machine.h"
 #include "vsmp/report.h"
+#include "vsmp/speedup.h"
 
 struct vsmp_config {
 	const struct vsmp_machine *machine; /* copied */
@@ -25,13 +26,24 @@ struct vsmp_config {
 	int home_socket;
 	/* What to collect, each at a cost in real time. */
 	bool profile, locks, lines, conflicts;
+	/* What if these functions cost less? See what_if.h. Copied; at most VSMP_SPEEDUPS_MAX. */
+	const struct vsmp_speedup *speedups;
+	unsigned speedup_count;
 };
 
 /*
  * Makes the machine. Returns 0; -EINVAL with a message for a configuration that cannot be; -ENOMEM with a
- * message when the address space for it cannot be had; -EBUSY when one exists.
+ * message when the address space for it cannot be had; -EBUSY when one exists; -ENOENT with one when a
+ * speedup names no function.
  */
 int vsmp_create(const struct vsmp_config *config, struct message *why);
+
+/* Reads what every machine needs to know of the program. To be called, or not, before processes are made that
+ * each have a machine. */
+void vsmp_prepare(void);
+
+/* Returns whether a speedup may name this function. Needs no machine. */
+bool vsmp_has_function(const char *symbol);
 
 /* Ends the machine and frees all that simulated code had allocated. No run may be going on. */
 void vsmp_destroy(void);

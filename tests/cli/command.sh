@@ -47,7 +47,7 @@ accepts() {
 }
 
 # --- Wrong command lines ---------------------------------------------------------------------------------
-commands="there are: list, run, reproduce, calibrate, explore"
+commands="there are: list, run, reproduce, compare, report, calibrate, explore"
 refuses no_command "a command must follow; $commands"
 refuses unknown_command "there is no command \"rnu\"; did you mean \"run\"? $commands" rnu
 refuses no_experiment "an experiment must be named; softfault list shows which there are" run
@@ -161,7 +161,7 @@ refuses a_pipe_for_a_machine "$work/pipe.yaml is a pipe; it must be a file" run 
 # --- What it prints --------------------------------------------------------------------------------------
 accepts version "^softfault [0-9]" --version
 accepts help "^Usage: softfault" --help
-for command in list run reproduce calibrate; do
+for command in list run reproduce compare report calibrate; do
 	accepts "help_of_$command" "^Usage: softfault $command" "$command" --help
 	accepts "version_of_$command" "^softfault [0-9]" "$command" --version
 done
@@ -176,7 +176,7 @@ accepts run_of_one_variant "^cmpxchg +3 " run pfn-insert --variant cmpxchg --cpu
 report only_that_variant $?
 accepts run_on_another_machine "machine opteron-48" run pfn-insert --machine opteron-48 --cpus 1-8
 accepts run_with_ranges_of_cpus "^lock +16 " run pfn-insert --cpus 4-16 --variant lock
-[ "$(grep -c '^lock' "$work/stdout")" = 3 ]
+[ "$(grep -Ec '^lock +(4|8|16) +[0-9]+ +[0-9]+ ' "$work/stdout")" = 3 ]
 report a_range_doubles $?
 accepts profile "^ *[0-9.]+ +[0-9.]+  [a-z_]+" run pfn-insert --variant lock --profile
 accepts locks "^memtype_lock +[0-9]" run pfn-insert --variant lock --locks
@@ -209,17 +209,17 @@ else
 	[ "$status" = 2 ] && grep -q "^softfault: engine linux cannot show a profile: perf " "$work/stderr"
 fi
 report profile_of_the_kernel $?
-accepts reproduce_shares "^refcount .*  for free_pcppages_bulk +85\.07 " reproduce anon-fault
+accepts reproduce_shares "^refcount .*  for free_pcppages_bulk +85\.07 " reproduce anon-fault --report "$work/r.html"
 processors=$(nproc)
 run run pfn-insert --engine host --faults 10 --reps 1 --variant lock,cmpxchg --cpus 1,$((2 * processors + 1))
 [ "$status" = 0 ] && [ "$(cat "$work/stderr")" = "softfault: warning: $((2 * processors + 1)) CPUs are far more than the $processors processors of this computer; they take turns, and the times say so" ]
 report host_warns_once_of_too_few_processors $?
-accepts reproduce "^lock +2 to 4 +13\.1x" reproduce
-accepts reproduce_says_what_is_assumed "assumed: " reproduce pfn-insert
+accepts reproduce "^lock +2 to 4 +13\.1x" reproduce --report "$work/r.html"
+accepts reproduce_says_what_is_assumed "assumed: " reproduce pfn-insert --report "$work/r.html"
 accepts calibrate "16 points|8 points" calibrate westmere-ex-80 --points 4
 
 # --- The same command and seed, the same output ----------------------------------------------------------
-for arguments in "run pfn-insert --reps 3 --profile --locks --lines --conflicts" "reproduce" "calibrate opteron-48 --points 4"; do
+for arguments in "run pfn-insert --reps 3 --profile --locks --lines --conflicts" "reproduce --report $work/r.html" "calibrate opteron-48 --points 4"; do
 	"$softfault" $arguments --json "$work/one.json" >"$work/one" 2>&1 &&
 		"$softfault" $arguments --json "$work/two.json" >"$work/two" 2>&1 &&
 		cmp "$work/one" "$work/two" && cmp "$work/one.json" "$work/two.json"
@@ -236,7 +236,7 @@ run run pfn-insert --json - --reps 2 --locks --profile
 python3 - "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
 import json, sys
 it = json.load(open(sys.argv[1]))
-assert list(it) == ["schema", "experiment", "engine", "machine", "seed", "results"], list(it)
+assert list(it)[:6] == ["schema", "experiment", "engine", "machine", "seed", "results"], list(it)
 assert (it["schema"], it["experiment"], it["engine"], it["machine"], it["seed"]) == (1, "pfn-insert", "vsmp", "uv", 1)
 assert [(row["variant"], row["cpus"]) for row in it["results"]] == [
     (variant, cpus) for variant in ("lock", "rwlock", "cmpxchg", "default") for cpus in (2, 4)]
@@ -249,7 +249,7 @@ for row in it["results"]:
     assert set(row["profile"][0]) == {"symbol", "self", "total"}
     assert row["options"] == {}
     for lock in row["locks"]:
-        assert set(lock) == {"name", "acquisitions", "contended", "wait_ns", "hold_ns"}
+        assert set(lock) >= {"name", "acquisitions", "contended", "wait_ns", "hold_ns"}
 assert it["results"][0]["published"][0]["value"] == 68
 assert set(it["results"][0]["published"][0]) == {"quantity", "symbol", "caller", "value", "unit", "source", "kind", "ours"}
 assert it["results"][2]["published"] == []
@@ -260,7 +260,7 @@ run run anon-fault --engine host,linux --faults 100 --reps 2 --cpus 2 --json -
 python3 - "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
 import json, sys
 it = json.load(open(sys.argv[1]))
-assert list(it) == ["schema", "engines"] and it["schema"] == 1
+assert list(it) == ["schema", "engines", "command"] and it["schema"] == 1
 assert [one["engine"] for one in it["engines"]] == ["host", "linux"]
 assert len(it["engines"][0]["results"]) == 7
 kernel = it["engines"][1]["results"]
@@ -270,7 +270,7 @@ assert kernel[0]["extrapolated_seconds"] is None and kernel[0]["peak_retired_byt
 assert kernel[0]["operations"] == 200
 PYTHON
 report json_of_engines $?
-run reproduce anon-fault --json -
+run reproduce anon-fault --json - --report "$work/r.html"
 python3 - "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
 import json, sys
 results = json.load(open(sys.argv[1]))["experiments"][0]["results"]
@@ -360,10 +360,10 @@ for width in 60 80; do
 		! grep -q ' $' "$work/stdout"
 	report "fits_into_$width" $?
 done
-COLUMNS=60 run reproduce
+COLUMNS=60 run reproduce --report "$work/r.html"
 [ "$(awk '{ print length }' "$work/stdout" | sort -n | tail -1)" -le 60 ]
 report reproduce_fits_into_60 $?
-run reproduce
+run reproduce --report "$work/r.html"
 ! grep -q "$(printf '\033')" "$work/stdout" && [ ! -s "$work/stderr" ]
 report no_codes_into_pipes $?
 if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then

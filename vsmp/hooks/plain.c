@@ -86,20 +86,29 @@ void __cyg_profile_func_enter(void *function, void *call_site)
 {
 	struct cpu *cpu = accessor;
 
-	if (cpu)
-		observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
-	else if (exploring && !explore_quiet)
-		explore_enter(function, call_site, PC);
+	if (!cpu) {
+		if (exploring && !explore_quiet)
+			explore_enter(function, call_site, PC);
+		return;
+	}
+	what_if_settle(cpu);
+	observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
+	if (unlikely(machine->has_speedups))
+		what_if_enter(cpu, function);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	struct cpu *cpu = accessor;
 
-	(void)function;
 	(void)call_site;
-	if (cpu)
-		observe_exit(cpu->id, cpu->clock, cpu->measuring);
-	else if (exploring && !explore_quiet)
-		explore_exit();
+	if (!cpu) {
+		if (exploring && !explore_quiet)
+			explore_exit();
+		return;
+	}
+	what_if_settle(cpu);
+	observe_exit(cpu->id, cpu->clock, cpu->measuring);
+	if (unlikely(machine->has_speedups))
+		what_if_exit(cpu, function);
 }

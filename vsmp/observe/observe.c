@@ -12,11 +12,18 @@
 #include "vsmp/observe/profile.h"
 #include "vsmp/observe/symbols.h"
 
-static bool profile_wanted;
+static bool profile_wanted, names_wanted;
+
+void observe_prepare(void)
+{
+	if (!symbols_open())
+		debuginfo_open();
+}
 
 int observe_open(unsigned cpus, bool profile, bool locks, bool lines, bool conflicts)
 {
 	profile_wanted = profile;
+	names_wanted = profile || locks || lines || conflicts;
 	/* Symbols now: a deadlock's report needs them on a simulated CPU's stack. */
 	if (symbols_open() || calls_open(cpus))
 		return -ENOMEM;
@@ -55,7 +62,7 @@ int observe_report(struct vsmp_report *report)
 	report->profile_count = report->stack_count = report->lock_count = 0;
 	report->line_count = report->conflict_count = 0;
 
-	error = debuginfo_open();
+	error = names_wanted ? debuginfo_open() : 0;
 	if (!error && profile_wanted)
 		error = profile_report(report);
 	if (!error)
@@ -107,6 +114,8 @@ void observe_report_free(struct vsmp_report *report)
 	free(report->locks);
 	free(report->lines);
 	free(report->conflicts);
-	*report = (struct vsmp_report){
-	    .operations = report->operations, .transfers = report->transfers, .accesses = report->accesses};
+	*report = (struct vsmp_report){.operations = report->operations,
+				       .transfers = report->transfers,
+				       .accesses = report->accesses,
+				       .speedups_entered = report->speedups_entered};
 }

@@ -33,6 +33,10 @@ struct observe_place {
 struct observe_place observe_place_of(uintptr_t address);
 uintptr_t observe_line_address(uint64_t line);
 
+/* Reads the program's symbols and debug information, which are kept: a process that will start others, each
+ * with a machine, does it once for all. What fails here is tried again when it is needed. */
+void observe_prepare(void);
+
 /* Starts observing for `cpus` CPUs. Returns 0 or -ENOMEM. */
 int observe_open(unsigned cpus, bool profile, bool locks, bool lines, bool conflicts);
 void observe_close(void);

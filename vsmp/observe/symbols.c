@@ -130,6 +130,19 @@ void symbols_function_name(const void *function, char name[SYMBOLS_NAME_BYTES])
 		snprintf(name, SYMBOLS_NAME_BYTES, "0x%" PRIxPTR, (uintptr_t)function);
 }
 
+bool symbols_has_function(const char *name)
+{
+	char found[SYMBOLS_NAME_BYTES];
+
+	for (size_t i = 0; i < table.count; i++)
+		if (table.symbols[i].function) {
+			copy_name(found, table.symbols[i].name);
+			if (!strcmp(found, name))
+				return true;
+		}
+	return false;
+}
+
 int symbols_variable_name(uintptr_t address, char name[SYMBOLS_NAME_BYTES])
 {
 	const struct symbol *symbol = find(address, false);

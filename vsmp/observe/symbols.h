@@ -7,6 +7,7 @@
 #ifndef VSMP_OBSERVE_SYMBOLS_H
 #define VSMP_OBSERVE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SYMBOLS_NAME_BYTES 160
@@ -19,6 +20,9 @@ int symbols_open(void);
  * little stack and allocates nothing: a simulated CPU may call it.
  */
 void symbols_function_name(const void *function, char name[SYMBOLS_NAME_BYTES]);
+
+/* Returns whether any function has that name, without what the compiler appended. */
+bool symbols_has_function(const char *name);
 
 /*
  * Writes the name of the variable that holds `address`, with the distance from its start ("table+0x40").
