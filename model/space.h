@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A naive model of address spaces of private and shared anonymous memory, with Linux's semantics as
- * Linux 6.18 has them: what each page of a small window is, and a sorted array of ranges. The oracle for
- * mm/space/ and mm/fault/; tests/diff holds it, in turn, against the running kernel.
+ * A naive model of address spaces of anonymous memory, shared memory and files, with Linux's semantics as
+ * Linux 6.18 has them: what each page of a small window is, a sorted array of ranges, and an array of pages
+ * for each object. The oracle for mm/space/, mm/fault/ and mm/object/; tests/diff holds it, in turn, against
+ * the running kernel.
  *
  * Spaces that come from one another by fork live in one *world*. All mappings lie in the world's window. What
  * is outside of it belongs to somebody else: a hint that points there is taken, and no gap is found there.
@@ -20,9 +21,10 @@
 
 #include "softfault.h"
 
-#define MODEL_PAGES_MAX 128u
-#define MODEL_LINE_MAX  32u
-#define MODEL_PAGE      4096u
+#define MODEL_PAGES_MAX        128u
+#define MODEL_OBJECT_PAGES_MAX 256u
+#define MODEL_LINE_MAX         32u
+#define MODEL_PAGE             4096u
 
 /* Linux on x86: one page less than 2^47 bytes. */
 #define MODEL_ADDRESS_END (((uint64_t)1 << 47) - MODEL_PAGE)
@@ -57,18 +59,21 @@ struct model_anon {
 	unsigned linked;   /* ranges that have it in their line */
 };
 
-/* What a shared mapping maps. It has the size that it was made with. */
+/* What a mapping maps that is not private anonymous memory. */
 struct model_object {
 	struct model_object *next; /* of the world */
-	uint64_t pages;
-	unsigned char *bytes[MODEL_PAGES_MAX]; /* of each page; NULL: not there yet */
+	struct model_world *world;
+	uint64_t base; /* bytes, whole pages: nobody reads, writes or maps what is before */
+	uint64_t size; /* bytes, from 0 on */
+	bool file;     /* no mapping may write behind its end: file systems differ in what becomes of that */
+	unsigned char *bytes[MODEL_OBJECT_PAGES_MAX]; /* of each page from the base on; NULL: not there */
 };
 
 struct model_range {
 	uint64_t start, end;
 	unsigned flags;  /* protection | enum model_flag */
-	uint64_t offset; /* pages: of `start` in the object, or where a private range was first mapped */
-	struct model_object *object; /* NULL: private */
+	uint64_t offset; /* pages: of `start` in the object, or where it was first mapped if it has none */
+	struct model_object *object; /* NULL: private anonymous memory */
 	struct model_anon *owner;
 	struct model_anon *line[MODEL_LINE_MAX]; /* oldest first; its last is mostly the owner */
 	unsigned lines;
@@ -76,16 +81,18 @@ struct model_range {
 
 struct model_page {
 	bool present;
-	unsigned char *bytes; /* NULL: all zero, and not written yet */
+	unsigned char *bytes; /* NULL: all zero, and not written yet; of an object: no copy yet */
 };
 
 struct model_world {
 	struct model_window window;
 	struct model_anon *anons;
 	struct model_object *objects;
+	struct model_space *spaces;
 };
 
 struct model_space {
+	struct model_space *next; /* of the world */
 	struct model_world *world;
 	unsigned count;
 	struct model_range range[MODEL_PAGES_MAX]; /* sorted by address */
@@ -101,9 +108,14 @@ struct model_space *model_space_create(struct model_world *world);
 struct model_space *model_space_fork(struct model_space *parent);
 void model_space_destroy(struct model_space *space);
 
+/* The range that holds `address`, or NULL. */
+struct model_range *model_find(struct model_space *space, uint64_t address);
+
 int model_set_limit(struct model_space *space, enum sf_limit limit, uint64_t value);
 int model_map(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
 	      uint64_t *mapped);
+int model_map_object(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
+		     struct model_object *object, uint64_t offset, uint64_t *mapped);
 int model_unmap_range(struct model_space *space, uint64_t address, uint64_t length);
 int model_protect(struct model_space *space, uint64_t address, uint64_t length, int protection);
 int model_remap(struct model_space *space, uint64_t address, uint64_t old_length, uint64_t new_length,
@@ -112,6 +124,7 @@ int model_advise(struct model_space *space, uint64_t address, uint64_t length, i
 int model_mincore(struct model_space *space, uint64_t address, uint64_t length, unsigned char *resident);
 int model_lock(struct model_space *space, uint64_t address, uint64_t length);
 int model_unlock(struct model_space *space, uint64_t address, uint64_t length);
+int model_sync(struct model_space *space, uint64_t address, uint64_t length, int flags);
 
 size_t model_read(struct model_space *space, uint64_t address, void *buffer, size_t bytes,
 		  struct sf_signal *signal);
@@ -119,5 +132,12 @@ size_t model_write(struct model_space *space, uint64_t address, const void *buff
 		   struct sf_signal *signal);
 int model_compare_swap_64(struct model_space *space, uint64_t address, uint64_t *expected, uint64_t desired,
 			  struct sf_signal *signal);
+
+/* Objects live as long as their world. */
+struct model_object *model_object_create(struct model_world *world, uint64_t base, uint64_t size, bool file);
+int model_object_resize(struct model_object *object, uint64_t size);
+int model_object_punch(struct model_object *object, uint64_t offset, uint64_t bytes);
+int64_t model_object_read(struct model_object *object, uint64_t offset, void *buffer, uint64_t bytes);
+int64_t model_object_write(struct model_object *object, uint64_t offset, const void *buffer, uint64_t bytes);
 
 #endif

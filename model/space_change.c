@@ -4,16 +4,6 @@
 
 #include <errno.h>
 
-static struct model_object *object_new(struct model_world *world, uint64_t pages)
-{
-	struct model_object *object = model_allocate(sizeof(*object));
-
-	object->pages = pages;
-	object->next = world->objects;
-	world->objects = object;
-	return object;
-}
-
 static unsigned flags_of(int protection, int flags)
 {
 	unsigned result = (unsigned)protection & MODEL_PROTECTION;
@@ -29,8 +19,8 @@ static unsigned flags_of(int protection, int flags)
 	return result;
 }
 
-int model_map(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
-	      uint64_t *mapped)
+static int map(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
+	       struct model_object *object, uint64_t offset, uint64_t *mapped)
 {
 	bool fixed = flags & (SF_MAP_FIXED | SF_MAP_FIXED_NOREPLACE);
 	struct model_range fresh = {0};
@@ -59,6 +49,8 @@ int model_map(struct model_space *space, uint64_t address, uint64_t length, int 
 		if (!model_may_lock(space, pages))
 			return -EAGAIN;
 	}
+	if (object && offset / MODEL_PAGE > (SF_OBJECT_BYTES_MAX - length) / MODEL_PAGE)
+		return -EOVERFLOW;
 	if (!(flags & SF_MAP_SHARED) == !(flags & SF_MAP_PRIVATE))
 		return -EINVAL;
 
@@ -76,15 +68,31 @@ int model_map(struct model_space *space, uint64_t address, uint64_t length, int 
 	fresh.start = address;
 	fresh.end = address + length;
 	fresh.flags = flags_of(protection, flags);
-	if (flags & SF_MAP_SHARED)
-		fresh.object = object_new(space->world, pages);
-	else
+	fresh.object = object;
+	fresh.offset = offset / MODEL_PAGE;
+	if (!object && (flags & SF_MAP_SHARED))
+		fresh.object = model_object_create(space->world, 0, length, false);
+	else if (!object)
 		fresh.offset = address / MODEL_PAGE;
 	model_insert(space, &fresh, NULL, false);
 	if (flags & (SF_MAP_LOCKED | SF_MAP_POPULATE))
 		model_populate(space, address, address + length);
 	*mapped = address;
 	return 0;
+}
+
+int model_map(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
+	      uint64_t *mapped)
+{
+	return map(space, address, length, protection, flags, NULL, 0, mapped);
+}
+
+int model_map_object(struct model_space *space, uint64_t address, uint64_t length, int protection, int flags,
+		     struct model_object *object, uint64_t offset, uint64_t *mapped)
+{
+	if (!model_aligned(offset))
+		return -EINVAL;
+	return map(space, address, length, protection, flags, object, offset, mapped);
 }
 
 int model_unmap_range(struct model_space *space, uint64_t address, uint64_t length)
@@ -239,12 +247,19 @@ static int advise_range(struct model_space *space, const struct model_range *ran
 	case SF_ADVICE_DONTNEED:
 		if (flags & MODEL_LOCKED)
 			return -EINVAL;
-		for (uint64_t at = start; at < end && !range->object; at += MODEL_PAGE)
+		for (uint64_t at = start; at < end; at += MODEL_PAGE)
 			model_page_drop(&space->page[model_page_index(space, at)]);
 		return 0;
 	case SF_ADVICE_FREE:
 		/* Only memory pressure takes the pages, and there is none. */
 		return (flags & MODEL_LOCKED) || range->object ? -EINVAL : 0;
+	case SF_ADVICE_REMOVE:
+		if ((flags & MODEL_LOCKED) || !range->object)
+			return -EINVAL;
+		if (!(flags & MODEL_SHARED))
+			return -EACCES;
+		return model_object_punch(range->object, range->offset * MODEL_PAGE + (start - range->start),
+					  end - start);
 	case SF_ADVICE_HUGEPAGE:
 		flags = (flags & ~(unsigned)MODEL_NOHUGEPAGE) | MODEL_HUGEPAGE;
 		break;
@@ -270,6 +285,7 @@ int model_advise(struct model_space *space, uint64_t address, uint64_t length, i
 	case SF_ADVICE_WILLNEED:
 	case SF_ADVICE_DONTNEED:
 	case SF_ADVICE_FREE:
+	case SF_ADVICE_REMOVE:
 	case SF_ADVICE_HUGEPAGE:
 	case SF_ADVICE_NOHUGEPAGE:
 	case SF_ADVICE_POPULATE_READ:
@@ -299,6 +315,34 @@ int model_advise(struct model_space *space, uint64_t address, uint64_t length, i
 		if (error)
 			return error;
 		at = model_find(space, at)->end;
+	}
+	return hole;
+}
+
+/* Nothing of what it does can be seen, but for what it refuses. */
+int model_sync(struct model_space *space, uint64_t address, uint64_t length, int flags)
+{
+	uint64_t end = address + model_round_up(length);
+	int hole = 0;
+
+	if ((flags & ~(SF_SYNC_ASYNC | SF_SYNC_INVALIDATE | SF_SYNC_SYNC)) || !model_aligned(address) ||
+	    ((flags & SF_SYNC_ASYNC) && (flags & SF_SYNC_SYNC)))
+		return -EINVAL;
+	if (end < address)
+		return -ENOMEM;
+	for (uint64_t at = address; at < end;) {
+		unsigned next = model_next(space, at);
+		const struct model_range *range = space->range + next;
+
+		if (next == space->count || (range->start > at && flags == SF_SYNC_ASYNC))
+			return -ENOMEM;
+		if (range->start > at)
+			hole = -ENOMEM;
+		if (range->start >= end)
+			break;
+		if ((flags & SF_SYNC_INVALIDATE) && (range->flags & MODEL_LOCKED))
+			return -EBUSY;
+		at = range->end;
 	}
 	return hole;
 }

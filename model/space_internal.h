@@ -30,8 +30,6 @@ void model_anon_prepare(struct model_space *space, struct model_range *range);
 
 /* The index of the first range that ends after `address`; `count` if there is none. */
 unsigned model_next(const struct model_space *space, uint64_t address);
-/* The range that holds `address`, or NULL. */
-struct model_range *model_find(struct model_space *space, uint64_t address);
 bool model_is_free(const struct model_space *space, uint64_t start, uint64_t end);
 bool model_in_window(const struct model_space *space, uint64_t start, uint64_t end);
 uint64_t model_total_pages(const struct model_space *space);
@@ -66,6 +64,12 @@ int model_place(const struct model_space *space, uint64_t address, uint64_t leng
 /* May the space grow by so many pages? May so many more bytes be locked? */
 bool model_may_grow(const struct model_space *space, uint64_t pages);
 bool model_may_lock(const struct model_space *space, uint64_t pages);
+
+/* --- object.c ------------------------------------------------------------------------------------------ */
+
+/* Returns where the bytes of page `index` of an object are kept, NULL beyond its end. */
+unsigned char **model_object_page(struct model_object *object, uint64_t index);
+void model_objects_destroy(struct model_world *world);
 
 /* --- space_pages.c: what faults do --------------------------------------------------------------------- */
 

@@ -13,12 +13,33 @@ void model_page_drop(struct model_page *page)
 	page->present = false;
 }
 
-/* Returns where the bytes of a shared page are kept, NULL beyond the object's end. */
 static unsigned char **object_page(const struct model_range *range, uint64_t address)
 {
-	uint64_t index = range->offset + (address - range->start) / MODEL_PAGE;
+	return model_object_page(range->object, range->offset + (address - range->start) / MODEL_PAGE);
+}
 
-	return index < range->object->pages ? &range->object->bytes[index] : NULL;
+static int fault_in_object(struct model_space *space, struct model_range *range, uint64_t address, bool write)
+{
+	struct model_page *page = &space->page[model_page_index(space, address)];
+	bool copies = write && !(range->flags & MODEL_SHARED);
+	unsigned char **bytes;
+
+	if (page->bytes)
+		return 0;
+	/* Before it is known whether there is something to copy. */
+	if (copies)
+		model_anon_prepare(space, range);
+	bytes = object_page(range, address);
+	if (!bytes)
+		return -EFAULT;
+	if (!*bytes)
+		*bytes = model_allocate(MODEL_PAGE);
+	if (copies) {
+		page->bytes = model_allocate(MODEL_PAGE);
+		memcpy(page->bytes, *bytes, MODEL_PAGE);
+		page->present = true;
+	}
+	return 0;
 }
 
 int model_fault(struct model_space *space, uint64_t address, bool write)
@@ -27,15 +48,8 @@ int model_fault(struct model_space *space, uint64_t address, bool write)
 	struct model_page *page = &space->page[model_page_index(space, address)];
 
 	model_invariant(range);
-	if (range->object) {
-		unsigned char **bytes = object_page(range, address);
-
-		if (!bytes)
-			return -EFAULT;
-		if (!*bytes)
-			*bytes = model_allocate(MODEL_PAGE);
-		return 0;
-	}
+	if (range->object)
+		return fault_in_object(space, range, address, write);
 	page->present = true;
 	if (write && !page->bytes) {
 		model_anon_prepare(space, range);
@@ -109,9 +123,9 @@ static int touch(struct model_space *space, uint64_t address, bool write, struct
 static unsigned char *bytes_of(struct model_space *space, uint64_t address)
 {
 	const struct model_range *range = model_find(space, address);
+	unsigned char *own = space->page[model_page_index(space, address)].bytes;
 
-	return range->object ? *object_page(range, address)
-			     : space->page[model_page_index(space, address)].bytes;
+	return own || !range->object ? own : *object_page(range, address);
 }
 
 static size_t copy(struct model_space *space, uint64_t address, void *to, const void *from, size_t bytes,
@@ -180,13 +194,11 @@ int model_mincore(struct model_space *space, uint64_t address, uint64_t length, 
 
 		if (!range)
 			return -ENOMEM;
+		resident[(at - address) / MODEL_PAGE] = space->page[model_page_index(space, at)].present;
 		if (range->object) {
 			unsigned char **bytes = object_page(range, at);
 
-			resident[(at - address) / MODEL_PAGE] = bytes && *bytes;
-		} else {
-			resident[(at - address) / MODEL_PAGE] =
-			    space->page[model_page_index(space, at)].present;
+			resident[(at - address) / MODEL_PAGE] |= bytes && *bytes;
 		}
 	}
 	return 0;
@@ -211,14 +223,7 @@ void model_world_destroy(struct model_world *world)
 		world->anons = anon->next;
 		free(anon);
 	}
-	while (world->objects) {
-		struct model_object *object = world->objects;
-
-		world->objects = object->next;
-		for (unsigned i = 0; i < MODEL_PAGES_MAX; i++)
-			free(object->bytes[i]);
-		free(object);
-	}
+	model_objects_destroy(world);
 	free(world);
 }
 
@@ -227,6 +232,8 @@ struct model_space *model_space_create(struct model_world *world)
 	struct model_space *space = model_allocate(sizeof(*space));
 
 	space->world = world;
+	space->next = world->spaces;
+	world->spaces = space;
 	for (int i = 0; i < 3; i++)
 		space->limit[i] = UINT64_MAX;
 	return space;
@@ -264,8 +271,12 @@ struct model_space *model_space_fork(struct model_space *parent)
 void model_space_destroy(struct model_space *space)
 {
 	const struct model_window *window = &space->world->window;
+	struct model_space **link = &space->world->spaces;
 
 	model_remove(space, window->start, window->start + (uint64_t)window->pages * MODEL_PAGE);
+	while (*link != space)
+		link = &(*link)->next;
+	*link = space->next;
 	free(space);
 }
 

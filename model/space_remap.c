@@ -48,7 +48,7 @@ static int check_range(struct model_space *space, struct remap *remap)
 		return -EFAULT;
 	if (remap->new_length <= old_length && !has_new_address(remap))
 		return 0;
-	if (!old_length && !range->object)
+	if (!old_length && !(range->flags & MODEL_SHARED))
 		return -EINVAL;
 	if (old_length > remap->new_length)
 		old_length = remap->new_length;
@@ -107,7 +107,7 @@ static int move(struct model_space *space, const struct remap *remap)
 	if (!source->object && !source->owner)
 		fresh.offset = remap->new_address / MODEL_PAGE;
 	model_insert(space, &fresh, source, false);
-	if (!fresh.object)
+	if (!(fresh.flags & MODEL_SHARED))
 		move_pages(space, remap->address, remap->new_address, remap->old_length);
 	if (remap->flags & SF_REMAP_DONTUNMAP)
 		leave_empty(space, remap);

@@ -25,9 +25,9 @@ struct difference {
 	const char *broken; /* an invariant of the library */
 };
 
-static const char *const outcome_names[DIFF_OUTCOMES] = {"done",   "EPERM",  "ENOMEM",     "EFAULT",
-							 "EEXIST", "EINVAL", "EAGAIN",     "MAPERR",
-							 "ACCERR", "ADRERR", "not swapped"};
+static const char *const outcome_names[DIFF_OUTCOMES] = {
+    "done",   "EPERM",  "ENOMEM",      "EFAULT", "EEXIST", "EINVAL", "EAGAIN",   "MAPERR",
+    "ACCERR", "ADRERR", "not swapped", "EACCES", "EBUSY",  "EFBIG",  "EOVERFLOW"};
 
 const char *diff_outcome_name(unsigned outcome)
 {
@@ -53,6 +53,14 @@ static unsigned outcome_of(const struct diff_operation *operation, const struct 
 		return 5;
 	case -EAGAIN:
 		return 6;
+	case -EACCES:
+		return 11;
+	case -EBUSY:
+		return 12;
+	case -EFBIG:
+		return 13;
+	case -EOVERFLOW:
+		return 14;
 	case 0:
 		return operation->kind == DIFF_SWAP ? 10 : 0;
 	default:
@@ -85,6 +93,15 @@ static void append_look(struct diff_sequence *to, unsigned kind, unsigned space)
 	append(to, &look);
 }
 
+/* Whoever is alive looks. */
+static void append_look_objects(struct diff_sequence *to, unsigned space)
+{
+	struct diff_operation look = {.kind = DIFF_LOOK_OBJECT, .space = (uint8_t)space};
+
+	for (; look.object < DIFF_OBJECTS; look.object++)
+		append(to, &look);
+}
+
 static void generate(struct diff_bench *bench, uint64_t seed, unsigned index, unsigned operations)
 {
 	struct random random;
@@ -99,7 +116,7 @@ static void generate(struct diff_bench *bench, uint64_t seed, unsigned index, un
 		struct diff_operation operation;
 		struct diff_result result;
 
-		diff_generate(&random, &bench->terms, model.spaces, current, &operation);
+		diff_generate(&random, &bench->terms, model.spaces, model.objects, current, &operation);
 		current = operation.space;
 		operation.check = operation.kind == DIFF_EXIT ? DIFF_CHECK_NONE : DIFF_CHECK_LAYOUT;
 		model_side_run(&model, &operation, &result, &model_record.look[0]);
@@ -111,8 +128,10 @@ static void generate(struct diff_bench *bench, uint64_t seed, unsigned index, un
 				append_look(&sequence, DIFF_LOOK, space);
 		}
 	}
-	for (unsigned space = 0; space < DIFF_SPACES; space++)
+	for (unsigned space = 0; space < DIFF_SPACES; space++) {
+		append_look_objects(&sequence, space);
 		append_look(&sequence, DIFF_OPEN, space);
+	}
 	model_side_close(&model);
 }
 
@@ -126,7 +145,8 @@ static bool run_model(const struct diff_bench *bench, const struct diff_sequence
 	for (unsigned i = 0; i < what->count; i++) {
 		const struct model_space *space = model.spaces[what->operation[i].space];
 
-		mistake |= space && diff_meets_mistake(space, &what->operation[i]);
+		mistake |= space && (diff_meets_mistake(space, &what->operation[i]) ||
+				     diff_writes_behind_file(space, &what->operation[i]));
 		model_side_run(&model, &what->operation[i], &model_record.result[i], &model_record.look[i]);
 	}
 	model_side_close(&model);
@@ -136,7 +156,13 @@ static bool run_model(const struct diff_bench *bench, const struct diff_sequence
 static bool equal(const struct diff_operation *operation, const struct diff_record *a,
 		  const struct diff_record *b, unsigned i)
 {
-	if (memcmp(&a->result[i], &b->result[i], sizeof(a->result[i])))
+	struct diff_result one = a->result[i], other = b->result[i];
+
+	/* `a` is the model's. */
+	one.value &= ~one.ignored;
+	other.value &= ~one.ignored;
+	other.ignored = one.ignored;
+	if (memcmp(&one, &other, sizeof(one)))
 		return false;
 	if (!operation->check || a->result[i].error == DIFF_PASSED_OVER)
 		return true;
@@ -155,7 +181,7 @@ static int run_all(struct diff_bench *bench, const struct diff_sequence *what, s
 	comparable = run_model(bench, what);
 	if (bench->library) {
 		difference->record[DIFF_SIDE_LIBRARY] = &library_record;
-		difference->broken = library_run(bench->library, what, &library_record);
+		difference->broken = library_run(bench->library, what, bench->failures, &library_record);
 	}
 	if (bench->linux) {
 		difference->record[DIFF_SIDE_LINUX] = linux_finish(bench->linux, &reason);
@@ -263,7 +289,7 @@ static void reduce(struct diff_bench *bench, struct difference *difference)
 	for (unsigned part = reduced.count / 2; part; part = part == 1 ? 0 : (part + 1) / 2) {
 		for (unsigned from = 0; from < reduced.count;) {
 			leave_out(&reduced, from, part);
-			if (!run_all(bench, &trial, difference) && difference->found &&
+			if (trial.count && !run_all(bench, &trial, difference) && difference->found &&
 			    difference->other == other) {
 				trial.count = difference->at + 1;
 				reduced = trial;

@@ -12,7 +12,7 @@ struct diff_counts {
 	uint64_t total;
 	uint64_t outcome[DIFF_KINDS][16]; /* by diff_outcome() */
 };
-#define DIFF_OUTCOMES 11u
+#define DIFF_OUTCOMES 15u
 const char *diff_outcome_name(unsigned outcome);
 
 enum diff_side { DIFF_SIDE_MODEL, DIFF_SIDE_LINUX, DIFF_SIDE_LIBRARY, DIFF_SIDES };
@@ -21,6 +21,7 @@ struct diff_bench {
 	struct diff_terms terms;
 	struct linux_side *linux;     /* NULL: this machine cannot */
 	struct library_side *library; /* NULL: leave it out */
+	uint64_t failures;            /* of the library: see library_run() */
 	struct diff_counts counts;
 };
 

@@ -3,20 +3,41 @@
 
 /* Of a thousand operations. */
 static const unsigned weight[DIFF_KINDS] = {
-    [DIFF_MAP] = 38,           [DIFF_MAP_HINT] = 34,
-    [DIFF_MAP_FIXED] = 85,     [DIFF_MAP_NOREPLACE] = 33,
-    [DIFF_UNMAP] = 36,         [DIFF_PROTECT] = 50,
-    [DIFF_REMAP] = 34,         [DIFF_REMAP_MAYMOVE] = 34,
-    [DIFF_REMAP_FIXED] = 36,   [DIFF_REMAP_DONTUNMAP] = 36,
-    [DIFF_NORMAL] = 33,        [DIFF_WILLNEED] = 33,
-    [DIFF_DONTNEED] = 33,      [DIFF_FREE] = 33,
-    [DIFF_HUGEPAGE] = 33,      [DIFF_NOHUGEPAGE] = 33,
-    [DIFF_POPULATE_READ] = 33, [DIFF_POPULATE_WRITE] = 33,
-    [DIFF_LOCK] = 36,          [DIFF_UNLOCK] = 33,
-    [DIFF_MINCORE] = 33,       [DIFF_LIMIT] = 33,
-    [DIFF_FORK] = 36,          [DIFF_EXIT] = 36,
-    [DIFF_READ] = 35,          [DIFF_WRITE] = 44,
-    [DIFF_SWAP] = 34,
+    [DIFF_MAP] = 29,
+    [DIFF_MAP_HINT] = 27,
+    [DIFF_MAP_FIXED] = 50,
+    [DIFF_MAP_NOREPLACE] = 25,
+    [DIFF_MAP_OBJECT] = 60,
+    [DIFF_UNMAP] = 28,
+    [DIFF_PROTECT] = 38,
+    [DIFF_REMAP] = 26,
+    [DIFF_REMAP_MAYMOVE] = 26,
+    [DIFF_REMAP_FIXED] = 27,
+    [DIFF_REMAP_DONTUNMAP] = 29,
+    [DIFF_NORMAL] = 24,
+    [DIFF_WILLNEED] = 24,
+    [DIFF_DONTNEED] = 26,
+    [DIFF_FREE] = 24,
+    [DIFF_REMOVE] = 25,
+    [DIFF_HUGEPAGE] = 24,
+    [DIFF_NOHUGEPAGE] = 24,
+    [DIFF_POPULATE_READ] = 24,
+    [DIFF_POPULATE_WRITE] = 24,
+    [DIFF_LOCK] = 25,
+    [DIFF_UNLOCK] = 24,
+    [DIFF_SYNC] = 25,
+    [DIFF_MINCORE] = 24,
+    [DIFF_LIMIT] = 25,
+    [DIFF_FORK] = 27,
+    [DIFF_EXIT] = 27,
+    [DIFF_READ] = 30,
+    [DIFF_WRITE] = 50,
+    [DIFF_SWAP] = 30,
+    [DIFF_OBJECT_RESIZE] = 25,
+    [DIFF_OBJECT_PUNCH] = 25,
+    [DIFF_OBJECT_READ] = 25,
+    [DIFF_OBJECT_WRITE] = 30,
+    [DIFF_OBJECT_SYNC] = 24,
 };
 
 static const uint8_t some_pages[] = {1, 1, 1, 2, 2, 3, 4, 5, 8, 13, 21, 34};
@@ -77,26 +98,26 @@ static int pick_protection(struct random *random, const struct diff_terms *terms
 }
 
 static void pick_map(struct random *random, const struct diff_terms *terms, const struct model_space *space,
-		     struct diff_operation *operation)
+		     unsigned kind, struct diff_operation *operation)
 {
-	bool fixed = operation->kind == DIFF_MAP_FIXED || operation->kind == DIFF_MAP_NOREPLACE;
+	bool fixed = kind == DIFF_MAP_FIXED || kind == DIFF_MAP_NOREPLACE;
 
 	pick_range(random, space, operation);
 	operation->protection = pick_protection(random, terms);
-	operation->flags = SF_MAP_ANONYMOUS | (one_in(random, 3) ? SF_MAP_SHARED : SF_MAP_PRIVATE);
+	operation->flags = one_in(random, 3) ? SF_MAP_SHARED : SF_MAP_PRIVATE;
 	if (one_in(random, 12))
 		operation->flags |= SF_MAP_LOCKED;
 	if (one_in(random, 12))
 		operation->flags |= SF_MAP_NORESERVE;
 	if (one_in(random, 8))
 		operation->flags |= SF_MAP_POPULATE;
-	if (operation->kind == DIFF_MAP_FIXED)
+	if (kind == DIFF_MAP_FIXED)
 		operation->flags |= SF_MAP_FIXED;
-	if (operation->kind == DIFF_MAP_NOREPLACE)
+	if (kind == DIFF_MAP_NOREPLACE)
 		operation->flags |= SF_MAP_FIXED_NOREPLACE;
-	if (operation->kind == DIFF_MAP)
+	if (kind == DIFF_MAP)
 		operation->address = 0;
-	if (operation->kind == DIFF_MAP_HINT && one_in(random, 4))
+	if (kind == DIFF_MAP_HINT && one_in(random, 4))
 		operation->address += below(random, MODEL_PAGE);
 
 	switch (below(random, 64)) {
@@ -110,7 +131,7 @@ static void pick_map(struct random *random, const struct diff_terms *terms, cons
 		operation->address = fixed && one_in(random, 2) ? 0 : HUGE;
 		break;
 	case 3:
-		operation->address = operation->kind == DIFF_MAP ? 0 : operation->address + 8;
+		operation->address = kind == DIFF_MAP ? 0 : operation->address + 8;
 		break;
 	case 4:
 		if (!fixed)
@@ -121,6 +142,23 @@ static void pick_map(struct random *random, const struct diff_terms *terms, cons
 			operation->address = below(random, 3 * MODEL_PAGE);
 		break;
 	}
+}
+
+/* Half of them shared. */
+static void pick_map_object(struct random *random, const struct diff_terms *terms,
+			    const struct model_space *space, struct model_object *const objects[DIFF_OBJECTS],
+			    struct diff_operation *operation)
+{
+	static const uint8_t kinds[] = {DIFF_MAP, DIFF_MAP_HINT, DIFF_MAP_FIXED, DIFF_MAP_FIXED,
+					DIFF_MAP_NOREPLACE};
+
+	pick_map(random, terms, space, kinds[below(random, sizeof(kinds))], operation);
+	if (one_in(random, 4) && (operation->flags & SF_MAP_PRIVATE))
+		operation->flags ^= SF_MAP_SHARED | SF_MAP_PRIVATE;
+	/* With both flags Linux checks the others, too; none is an error everywhere. */
+	if ((operation->flags & SF_MAP_SHARED) && (operation->flags & SF_MAP_PRIVATE))
+		operation->flags &= ~(SF_MAP_SHARED | SF_MAP_PRIVATE);
+	diff_pick_object_offset(random, space, objects, operation);
 }
 
 bool diff_meets_mistake(const struct model_space *space, const struct diff_operation *operation)
@@ -223,6 +261,19 @@ static void pick_change(struct random *random, const struct diff_terms *terms,
 		operation->protection |= 0x40;
 		break;
 	}
+	if (operation->kind == DIFF_SYNC) {
+		static const uint8_t some[] = {SF_SYNC_SYNC,
+					       SF_SYNC_SYNC,
+					       SF_SYNC_SYNC,
+					       SF_SYNC_ASYNC,
+					       SF_SYNC_INVALIDATE,
+					       SF_SYNC_SYNC | SF_SYNC_INVALIDATE,
+					       0,
+					       SF_SYNC_SYNC | SF_SYNC_ASYNC,
+					       8};
+
+		operation->flags = some[below(random, sizeof(some))];
+	}
 	/* Not past the window's end: what is there belongs to the process that the kernel runs. */
 	if (operation->length <= DIFF_PAGES * MODEL_PAGE && operation->address + operation->length > DIFF_END)
 		operation->length = DIFF_END - operation->address;
@@ -240,12 +291,30 @@ static void pick_limit(struct random *random, const struct diff_terms *terms,
 		operation->value = operation->target == SF_LIMIT_LOCKED ? terms->locked_max : UINT64_MAX;
 }
 
+static bool may_access(const struct model_space *space, const struct diff_operation *operation)
+{
+	unsigned needed = operation->kind == DIFF_READ ? MODEL_PROTECTION : SF_PROT_WRITE;
+
+	for (unsigned i = 0; i < space->count; i++) {
+		const struct model_range *range = &space->range[i];
+
+		if (operation->address >= range->start && operation->address < range->end)
+			return range->flags & needed;
+	}
+	return false;
+}
+
 static void pick_access(struct random *random, const struct model_space *space,
 			struct diff_operation *operation)
 {
 	uint64_t offset = below(random, 2) ? 8 * below(random, 4) : below(random, MODEL_PAGE);
 
-	pick_range(random, space, operation);
+	/* Mostly what may be accessed. */
+	for (unsigned tries = 1 + (unsigned)below(random, 6); tries; tries--) {
+		pick_range(random, space, operation);
+		if (may_access(space, operation))
+			break;
+	}
 	operation->length = sizeof(uint64_t);
 	operation->value = below(random, 3);
 	operation->expected = below(random, 3);
@@ -285,7 +354,8 @@ static unsigned pick_space(struct random *random, struct model_space *const spac
 }
 
 void diff_generate(struct random *random, const struct diff_terms *terms,
-		   struct model_space *const spaces[DIFF_SPACES], unsigned current,
+		   struct model_space *const spaces[DIFF_SPACES],
+		   struct model_object *const objects[DIFF_OBJECTS], unsigned current,
 		   struct diff_operation *operation)
 {
 	const struct model_space *space;
@@ -309,7 +379,11 @@ void diff_generate(struct random *random, const struct diff_terms *terms,
 	case DIFF_MAP_HINT:
 	case DIFF_MAP_FIXED:
 	case DIFF_MAP_NOREPLACE:
-		pick_map(random, terms, space, operation);
+		pick_map(random, terms, space, operation->kind, operation);
+		operation->flags |= SF_MAP_ANONYMOUS;
+		break;
+	case DIFF_MAP_OBJECT:
+		pick_map_object(random, terms, space, objects, operation);
 		break;
 	case DIFF_REMAP:
 	case DIFF_REMAP_MAYMOVE:
@@ -330,6 +404,15 @@ void diff_generate(struct random *random, const struct diff_terms *terms,
 	case DIFF_WRITE:
 	case DIFF_SWAP:
 		pick_access(random, space, operation);
+		if (diff_writes_behind_file(space, operation))
+			operation->kind = DIFF_READ;
+		break;
+	case DIFF_OBJECT_RESIZE:
+	case DIFF_OBJECT_PUNCH:
+	case DIFF_OBJECT_READ:
+	case DIFF_OBJECT_WRITE:
+	case DIFF_OBJECT_SYNC:
+		diff_pick_object_use(random, objects, operation);
 		break;
 	default:
 		pick_change(random, terms, space, operation);

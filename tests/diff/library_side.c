@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/memory.h"
+#include "tests/diff/library_objects.h"
+
 /* Several times what all spaces together can hold. */
 #define RAM_BYTES ((uint64_t)16 << 20)
 
@@ -15,10 +18,13 @@ struct library_side {
 	struct diff_terms terms;
 	struct sf_system *system;
 	struct sf_space *spaces[DIFF_SPACES];
+	struct library_objects objects;
 	const char *broken;
+	struct random random; /* what fails next */
 };
 
 static volatile unsigned current;
+static uint64_t mended;
 
 unsigned library_current(void)
 {
@@ -58,11 +64,17 @@ struct library_side *library_open(const struct diff_terms *terms, const char *po
 		sf_system_destroy(side.system);
 		return NULL;
 	}
+	if (!library_objects_open(&side.objects)) {
+		*reason = "no memfd for the library's files";
+		library_close(&side);
+		return NULL;
+	}
 	return &side;
 }
 
 void library_close(struct library_side *side)
 {
+	library_objects_close(&side->objects);
 	sf_thread_exit(side->system);
 	sf_system_destroy(side->system);
 }
@@ -141,6 +153,16 @@ static void run_open(struct sf_space *space)
 		sf_protect(space, at, MODEL_PAGE, SF_PROT_READ);
 }
 
+static void run_mincore(struct sf_space *space, const struct diff_operation *operation,
+			struct diff_result *result)
+{
+	unsigned char resident[DIFF_PAGES] = {0};
+
+	result->error = sf_mincore(space, operation->address, operation->length, resident);
+	for (unsigned i = 0; i < DIFF_PAGES && !result->error; i++)
+		result->value |= (uint64_t)(resident[i] & 1) << i;
+}
+
 static void run(struct library_side *side, const struct diff_operation *operation, struct diff_result *result)
 {
 	static const int advice[DIFF_KINDS] = {
@@ -148,6 +170,7 @@ static void run(struct library_side *side, const struct diff_operation *operatio
 	    [DIFF_WILLNEED] = SF_ADVICE_WILLNEED,
 	    [DIFF_DONTNEED] = SF_ADVICE_DONTNEED,
 	    [DIFF_FREE] = SF_ADVICE_FREE,
+	    [DIFF_REMOVE] = SF_ADVICE_REMOVE,
 	    [DIFF_HUGEPAGE] = SF_ADVICE_HUGEPAGE,
 	    [DIFF_NOHUGEPAGE] = SF_ADVICE_NOHUGEPAGE,
 	    [DIFF_POPULATE_READ] = SF_ADVICE_POPULATE_READ,
@@ -155,7 +178,6 @@ static void run(struct library_side *side, const struct diff_operation *operatio
 	};
 	struct sf_space *space = side->spaces[operation->space];
 	uint64_t address = operation->address, length = operation->length;
-	unsigned char resident[DIFF_PAGES] = {0};
 
 	switch (operation->kind) {
 	case DIFF_MAP:
@@ -164,6 +186,11 @@ static void run(struct library_side *side, const struct diff_operation *operatio
 	case DIFF_MAP_NOREPLACE:
 		result->error =
 		    sf_map(space, address, length, operation->protection, operation->flags, &result->value);
+		break;
+	case DIFF_MAP_OBJECT:
+		result->error =
+		    sf_map_object(space, address, length, operation->protection, operation->flags,
+				  side->objects.object[operation->object], operation->offset, &result->value);
 		break;
 	case DIFF_UNMAP:
 		result->error = sf_unmap(space, address, length);
@@ -185,10 +212,18 @@ static void run(struct library_side *side, const struct diff_operation *operatio
 		result->error = sf_unlock(space, address, length);
 		break;
 	case DIFF_MINCORE:
-		result->error = sf_mincore(space, address, length, resident);
-		for (unsigned i = 0; i < sizeof(resident); i++)
-			resident[i] &= 1;
-		result->value = result->error ? 0 : diff_digest(resident, sizeof(resident));
+		run_mincore(space, operation, result);
+		break;
+	case DIFF_SYNC:
+		result->error = sf_sync(space, address, length, operation->flags);
+		break;
+	case DIFF_OBJECT_RESIZE:
+	case DIFF_OBJECT_PUNCH:
+	case DIFF_OBJECT_READ:
+	case DIFF_OBJECT_WRITE:
+	case DIFF_OBJECT_SYNC:
+	case DIFF_LOOK_OBJECT:
+		library_object_run(&side->objects, operation, result);
 		break;
 	case DIFF_LIMIT:
 		set_limits(side, space, operation->target, operation->value);
@@ -237,26 +272,76 @@ static void look(struct library_side *side, struct sf_space *space, bool with_by
 				side->broken = "mincore of a mapped page fails";
 			page->state =
 			    DIFF_MAPPED | (uint64_t)mapping.protection | (mapping.shared ? DIFF_SHARED : 0) |
-			    (at == mapping.start ? DIFF_STARTS : 0) | (resident & 1 ? DIFF_RESIDENT : 0);
-			if (!with_bytes || !(resident & 1) || !mapping.protection)
+			    (at == mapping.start ? DIFF_STARTS : 0) | diff_offset_state(mapping.offset);
+			if (!diff_is_file(page->state))
+				page->state |= resident & 1 ? DIFF_RESIDENT : 0;
+			if (!with_bytes || !mapping.protection ||
+			    !((page->state & DIFF_RESIDENT) || diff_is_file(page->state)))
 				continue;
-			if (sf_read(space, at, bytes, sizeof(bytes), NULL) < sizeof(bytes))
+			if (sf_read(space, at, bytes, sizeof(bytes), NULL) == sizeof(bytes))
+				page->bytes = diff_digest(bytes, sizeof(bytes));
+			else if (page->state & DIFF_RESIDENT)
 				side->broken = "a resident page cannot be read";
-			page->bytes = diff_digest(bytes, sizeof(bytes));
 		}
 	}
 }
 
-const char *library_run(struct library_side *side, const struct diff_sequence *sequence,
-			struct diff_record *record)
+static void check(struct library_side *side)
 {
 	const char *reason = NULL;
 
+	if (sf_system_check(side->system, &reason) && !side->broken)
+		side->broken = reason;
+}
+
+/*
+ * Makes allocations and transfers fail during a first try. What has failed is tried again: then everything
+ * must be as if it had never failed. A fixed remap of several ranges may have moved some already.
+ */
+static void run_with_failures(struct library_side *side, const struct diff_operation *operation,
+			      struct diff_result *result)
+{
+	bool copies = operation->kind == DIFF_OBJECT_READ || operation->kind == DIFF_OBJECT_WRITE, failed;
+
+	if (operation->kind == DIFF_REMAP_FIXED || operation->kind >= DIFF_KINDS) {
+		run(side, operation, result);
+		return;
+	}
+	host_memory_fail_after(random_below(&side->random, 4));
+	/* What maps, remaps or protects may populate, which passes over what cannot be read. */
+	if (operation->kind > DIFF_REMAP_DONTUNMAP)
+		side->objects.good = random_below(&side->random, 3);
+	run(side, operation, result);
+	failed = result->error < 0;
+	host_memory_fail_never();
+	side->objects.good = LIBRARY_OBJECTS_GOOD;
+	/* A copy may be short. */
+	if (!failed && !copies)
+		return;
+	check(side);
+	memset(result, 0, sizeof(*result));
+	run(side, operation, result);
+	mended += failed && result->error >= 0;
+}
+
+uint64_t library_mended(void)
+{
+	return mended;
+}
+
+const char *library_run(struct library_side *side, const struct diff_sequence *sequence, uint64_t failures,
+			struct diff_record *record)
+{
+	const char *lost;
+
 	side->broken = NULL;
+	random_seed(&side->random, failures);
 	current = 0;
 	memset(record->result, 0, sequence->count * sizeof(record->result[0]));
 	if (sf_space_create(side->system, &side->spaces[0]))
 		return "no first space";
+	if (library_objects_make(&side->objects, side->system))
+		return "the objects cannot be made";
 	if (!fence(side, side->spaces[0]))
 		side->broken = "cannot map what lies around the window";
 	set_limits(side, side->spaces[0], SF_LIMIT_ADDRESS_SPACE, UINT64_MAX);
@@ -266,7 +351,9 @@ const char *library_run(struct library_side *side, const struct diff_sequence *s
 		const struct diff_operation *operation = &sequence->operation[i];
 
 		current = i;
-		if (side->spaces[operation->space])
+		if (side->spaces[operation->space] && failures)
+			run_with_failures(side, operation, &record->result[i]);
+		else if (side->spaces[operation->space])
 			run(side, operation, &record->result[i]);
 		else
 			record->result[i].error = DIFF_PASSED_OVER;
@@ -274,14 +361,17 @@ const char *library_run(struct library_side *side, const struct diff_sequence *s
 			look(side, side->spaces[operation->space], operation->check == DIFF_CHECK_BYTES,
 			     &record->look[i]);
 	}
-	if (sf_system_check(side->system, &reason) && !side->broken)
-		side->broken = reason;
+	check(side);
 	for (unsigned i = 0; i < DIFF_SPACES; i++) {
 		if (side->spaces[i])
 			sf_space_destroy(side->spaces[i]);
 		side->spaces[i] = NULL;
 	}
-	if (sf_system_check(side->system, &reason) && !side->broken)
-		side->broken = reason;
+	lost = library_objects_drop(&side->objects, failures);
+	if (lost && !side->broken)
+		side->broken = lost;
+	check(side);
+	if (!library_objects_gone(&side->objects) && !side->broken)
+		side->broken = "a file's backing has not been released";
 	return side->broken;
 }

@@ -12,11 +12,17 @@ struct library_side *library_open(const struct diff_terms *terms, const char *po
 void library_close(struct library_side *side);
 
 /*
- * Runs a sequence, from one empty space on, and destroys all spaces. Returns NULL, or which invariant
- * sf_system_check() then finds broken, or what else is not as it must be; valid until the next call.
+ * Runs a sequence, from one empty space on, and destroys all spaces. With `failures`, a seed, or 0 for none,
+ * every operation that can be tried twice is first tried while allocations and transfers of files fail, as is
+ * the files' last write-back; what comes out must be the same, and no byte may be lost. Returns NULL, or
+ * which invariant sf_system_check() then finds broken, or what else is not as it must be; valid until the
+ * next call.
  */
-const char *library_run(struct library_side *side, const struct diff_sequence *sequence,
+const char *library_run(struct library_side *side, const struct diff_sequence *sequence, uint64_t failures,
 			struct diff_record *record);
+
+/* How many operations failed only because they were made to, of all sequences. */
+uint64_t library_mended(void);
 
 /* The operation that is being run, for who must tell where the library crashed. Async-signal-safe. */
 unsigned library_current(void);

@@ -59,8 +59,10 @@ static void run_first(struct linux_channel *channel)
 			_exit(0);
 		/* All processes are children of the test, so that it can wait for each. */
 		if (request == LINUX_START &&
-		    syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0) == 0)
+		    syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0) == 0) {
+			linux_objects_reset(channel);
 			linux_process(channel, 0);
+		}
 	}
 }
 

@@ -57,8 +57,19 @@ struct linux_mapping {
 	uint64_t start, end;
 	int protection;
 	bool shared;
+	uint64_t offset;
 };
 const char *linux_next_mapping(const char *text, struct linux_mapping *mapping);
+
+/*
+ * linux_objects.c: the objects, which all processes have open. The first process opens them, before its
+ * address space is filled: returns false with `reason` filled. Each sequence begins with a reset.
+ */
+bool linux_objects_open(struct linux_channel *channel);
+void linux_objects_reset(struct linux_channel *channel);
+int linux_object_file(unsigned object);
+/* Carries out a DIFF_OBJECT_ operation, or DIFF_LOOK_OBJECT. */
+void linux_object_run(const struct diff_operation *operation, struct diff_result *result);
 
 /* linux_process.c: what the process of a space does until it ends. */
 void linux_process(struct linux_channel *channel, unsigned space) __attribute__((noreturn));

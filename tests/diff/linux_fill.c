@@ -67,6 +67,8 @@ const char *linux_next_mapping(const char *text, struct linux_mapping *mapping)
 	mapping->protection = (text[0] == 'r' ? PROT_READ : 0) | (text[1] == 'w' ? PROT_WRITE : 0) |
 			      (text[2] == 'x' ? PROT_EXEC : 0);
 	mapping->shared = text[3] == 's';
+	text += 5;
+	mapping->offset = read_hex(&text);
 	return end + 1;
 }
 
@@ -223,7 +225,8 @@ bool linux_fill(struct linux_channel *channel)
 		return false;
 	}
 	linux_read_file(file, maps, sizeof(maps));
-	if (!find_terms(channel) || !fence(channel, DIFF_START - MODEL_PAGE) || !fence(channel, DIFF_END))
+	if (!find_terms(channel) || !linux_objects_open(channel) ||
+	    !fence(channel, DIFF_START - MODEL_PAGE) || !fence(channel, DIFF_END))
 		return false;
 	linux_read_file(file, maps, sizeof(maps));
 	if (!fill_all(channel, maps))

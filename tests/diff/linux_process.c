@@ -172,7 +172,7 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 	static const uint8_t advice[DIFF_KINDS] = {
 	    [DIFF_NORMAL] = MADV_NORMAL, [DIFF_WILLNEED] = MADV_WILLNEED, [DIFF_DONTNEED] = MADV_DONTNEED,
 	    [DIFF_FREE] = MADV_FREE,     [DIFF_HUGEPAGE] = MADV_HUGEPAGE, [DIFF_NOHUGEPAGE] = MADV_NOHUGEPAGE,
-	    [DIFF_POPULATE_READ] = 22,   [DIFF_POPULATE_WRITE] = 23,
+	    [DIFF_POPULATE_READ] = 22,   [DIFF_POPULATE_WRITE] = 23,      [DIFF_REMOVE] = MADV_REMOVE,
 	};
 	static unsigned char resident[DIFF_PAGES];
 	uint64_t address = operation->address, length = operation->length;
@@ -185,6 +185,10 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 	case DIFF_MAP_NOREPLACE:
 		got =
 		    done(syscall(SYS_mmap, address, length, operation->protection, operation->flags, -1, 0));
+		break;
+	case DIFF_MAP_OBJECT:
+		got = done(syscall(SYS_mmap, address, length, operation->protection, operation->flags,
+				   linux_object_file(operation->object), operation->offset));
 		break;
 	case DIFF_UNMAP:
 		got = done(syscall(SYS_munmap, address, length));
@@ -208,9 +212,11 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 	case DIFF_MINCORE:
 		memset(resident, 0, sizeof(resident));
 		got = done(syscall(SYS_mincore, address, length, resident));
-		for (unsigned i = 0; i < sizeof(resident); i++)
-			resident[i] &= 1;
-		result->value = got ? 0 : diff_digest(resident, sizeof(resident));
+		for (unsigned i = 0; i < sizeof(resident) && !got; i++)
+			result->value |= (uint64_t)(resident[i] & 1) << i;
+		break;
+	case DIFF_SYNC:
+		got = done(syscall(SYS_msync, address, length, operation->flags));
 		break;
 	case DIFF_LIMIT:
 		got = run_limit(operation);
@@ -225,6 +231,14 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 	case DIFF_SWAP:
 		run_swap(operation, result);
 		return;
+	case DIFF_OBJECT_RESIZE:
+	case DIFF_OBJECT_PUNCH:
+	case DIFF_OBJECT_READ:
+	case DIFF_OBJECT_WRITE:
+	case DIFF_OBJECT_SYNC:
+	case DIFF_LOOK_OBJECT:
+		linux_object_run(operation, result);
+		return;
 	case DIFF_OPEN:
 		run_open();
 		break;
@@ -234,10 +248,10 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 		got = done(syscall(SYS_madvise, address, length, advice[operation->kind]));
 		break;
 	}
-	if (got < 0 || operation->kind > DIFF_MAP_NOREPLACE) {
+	if (got < 0 || operation->kind > DIFF_MAP_OBJECT) {
 		result->error = (int32_t)got;
 	}
-	if (got >= 0 && (operation->kind <= DIFF_MAP_NOREPLACE ||
+	if (got >= 0 && (operation->kind <= DIFF_MAP_OBJECT ||
 			 (operation->kind >= DIFF_REMAP && operation->kind <= DIFF_REMAP_DONTUNMAP))) {
 		result->error = 0;
 		result->value = (uint64_t)got;
@@ -267,9 +281,12 @@ static void look_at(const struct linux_mapping *mapping, bool with_bytes, struct
 		struct diff_page *page = &look->page[index];
 
 		page->state = DIFF_MAPPED | (uint64_t)mapping->protection |
-			      (mapping->shared ? DIFF_SHARED : 0) | (at == mapping->start ? DIFF_STARTS : 0) |
-			      (resident[index - first] & 1 ? DIFF_RESIDENT : 0);
-		if (with_bytes && (page->state & DIFF_RESIDENT) && mapping->protection)
+			      (mapping->shared ? DIFF_SHARED : 0) | (at == mapping->start ? DIFF_STARTS : 0);
+		page->state |= diff_offset_state(mapping->offset);
+		if (!diff_is_file(page->state))
+			page->state |= resident[index - first] & 1 ? DIFF_RESIDENT : 0;
+		if (with_bytes && mapping->protection &&
+		    ((page->state & DIFF_RESIDENT) || diff_is_file(page->state)))
 			page->bytes = digest_page(at);
 	}
 }

@@ -14,6 +14,9 @@ void model_side_open(struct model_side *side, const struct diff_terms *terms)
 	side->spaces[0] = model_space_create(side->world);
 	model_set_limit(side->spaces[0], SF_LIMIT_LOCKED, terms->locked_max);
 	model_set_limit(side->spaces[0], SF_LIMIT_MAP_COUNT, terms->ranges_max);
+	for (unsigned i = 0; i < DIFF_OBJECTS; i++)
+		side->objects[i] = model_object_create(side->world, diff_object_base(i), diff_object_bytes(i),
+						       i >= DIFF_FILES);
 }
 
 void model_side_close(struct model_side *side)
@@ -32,6 +35,7 @@ static int advice_of(unsigned kind)
 	    [DIFF_WILLNEED] = SF_ADVICE_WILLNEED,
 	    [DIFF_DONTNEED] = SF_ADVICE_DONTNEED,
 	    [DIFF_FREE] = SF_ADVICE_FREE,
+	    [DIFF_REMOVE] = SF_ADVICE_REMOVE,
 	    [DIFF_HUGEPAGE] = SF_ADVICE_HUGEPAGE,
 	    [DIFF_NOHUGEPAGE] = SF_ADVICE_NOHUGEPAGE,
 	    [DIFF_POPULATE_READ] = SF_ADVICE_POPULATE_READ,
@@ -117,21 +121,69 @@ static void take_look(struct model_space *space, bool with_bytes, struct diff_lo
 			model_mincore(space, at, MODEL_PAGE, &resident);
 			page->state = DIFF_MAPPED | protection |
 				      (range->flags & MODEL_SHARED ? DIFF_SHARED : 0) |
-				      (at == range->start ? DIFF_STARTS : 0) | (resident ? DIFF_RESIDENT : 0);
-			if (with_bytes && resident && protection) {
-				model_read(space, at, bytes, sizeof(bytes), NULL);
+				      (at == range->start ? DIFF_STARTS : 0);
+			if (range->object)
+				page->state |= diff_offset_state(range->offset * MODEL_PAGE);
+			if (resident && !diff_is_file(page->state))
+				page->state |= DIFF_RESIDENT;
+			if (with_bytes && protection && (resident || diff_is_file(page->state)) &&
+			    model_read(space, at, bytes, sizeof(bytes), NULL) == sizeof(bytes))
 				page->bytes = diff_digest(bytes, sizeof(bytes));
-			}
 		}
 	}
+}
+
+static void run_mincore(struct model_space *space, const struct diff_operation *operation,
+			struct diff_result *result)
+{
+	unsigned char resident[DIFF_PAGES] = {0};
+
+	result->error = model_mincore(space, operation->address, operation->length, resident);
+	for (unsigned i = 0; i < DIFF_PAGES && !result->error; i++) {
+		uint64_t at = operation->address + i * MODEL_PAGE;
+		const struct model_range *range = model_find(space, at);
+
+		result->value |= (uint64_t)resident[i] << i;
+		if (range && range->object && range->object->file)
+			result->ignored |= (uint64_t)1 << i;
+	}
+}
+
+static void run_object_copy(struct model_object *object, const struct diff_operation *operation,
+			    struct diff_result *result)
+{
+	unsigned char bytes[DIFF_BYTES_MAX];
+	int64_t done;
+
+	if (operation->kind == DIFF_OBJECT_WRITE) {
+		diff_fill(operation, bytes);
+		done = model_object_write(object, operation->offset, bytes, operation->length);
+		result->value = done < 0 ? 0 : (uint64_t)done;
+	} else {
+		done = model_object_read(object, operation->offset, bytes, operation->length);
+		result->value = done < 0 ? 0 : diff_digest(bytes, (size_t)done);
+	}
+	if (done < 0)
+		result->error = (int32_t)done;
+}
+
+static void look_object(struct model_object *object, struct diff_result *result)
+{
+	unsigned char page[MODEL_PAGE];
+	int64_t got;
+
+	result->value = object->size;
+	for (uint64_t at = object->base; (got = model_object_read(object, at, page, sizeof(page))) > 0;
+	     at += MODEL_PAGE)
+		result->value = diff_chain(result->value, page, (size_t)got);
 }
 
 void model_side_run(struct model_side *side, const struct diff_operation *operation,
 		    struct diff_result *result, struct diff_look *look)
 {
 	struct model_space *space = side->spaces[operation->space];
+	struct model_object *object = side->objects[operation->object];
 	uint64_t address = operation->address, length = operation->length;
-	unsigned char resident[DIFF_PAGES] = {0};
 
 	memset(result, 0, sizeof(*result));
 	if (!space) {
@@ -145,6 +197,10 @@ void model_side_run(struct model_side *side, const struct diff_operation *operat
 	case DIFF_MAP_NOREPLACE:
 		result->error = model_map(space, address, length, operation->protection, operation->flags,
 					  &result->value);
+		break;
+	case DIFF_MAP_OBJECT:
+		result->error = model_map_object(space, address, length, operation->protection,
+						 operation->flags, object, operation->offset, &result->value);
 		break;
 	case DIFF_UNMAP:
 		result->error = model_unmap_range(space, address, length);
@@ -166,8 +222,25 @@ void model_side_run(struct model_side *side, const struct diff_operation *operat
 		result->error = model_unlock(space, address, length);
 		break;
 	case DIFF_MINCORE:
-		result->error = model_mincore(space, address, length, resident);
-		result->value = result->error ? 0 : diff_digest(resident, sizeof(resident));
+		run_mincore(space, operation, result);
+		break;
+	case DIFF_SYNC:
+		result->error = model_sync(space, address, length, operation->flags);
+		break;
+	case DIFF_OBJECT_RESIZE:
+		result->error = model_object_resize(object, operation->offset);
+		break;
+	case DIFF_OBJECT_PUNCH:
+		result->error = model_object_punch(object, operation->offset, length);
+		break;
+	case DIFF_OBJECT_READ:
+	case DIFF_OBJECT_WRITE:
+		run_object_copy(object, operation, result);
+		break;
+	case DIFF_OBJECT_SYNC:
+		break;
+	case DIFF_LOOK_OBJECT:
+		look_object(object, result);
 		break;
 	case DIFF_LIMIT:
 		result->error = model_set_limit(space, operation->target, operation->value);

@@ -8,6 +8,7 @@
 struct model_side {
 	struct model_world *world;
 	struct model_space *spaces[DIFF_SPACES];
+	struct model_object *objects[DIFF_OBJECTS];
 };
 
 void model_side_open(struct model_side *side, const struct diff_terms *terms);

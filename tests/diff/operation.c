@@ -11,6 +11,7 @@ static const char *const kind_names[] = {
     [DIFF_MAP_HINT] = "map_hint",
     [DIFF_MAP_FIXED] = "map_fixed",
     [DIFF_MAP_NOREPLACE] = "map_noreplace",
+    [DIFF_MAP_OBJECT] = "map_object",
     [DIFF_UNMAP] = "unmap",
     [DIFF_PROTECT] = "protect",
     [DIFF_REMAP] = "remap",
@@ -21,12 +22,14 @@ static const char *const kind_names[] = {
     [DIFF_WILLNEED] = "willneed",
     [DIFF_DONTNEED] = "dontneed",
     [DIFF_FREE] = "free",
+    [DIFF_REMOVE] = "remove",
     [DIFF_HUGEPAGE] = "hugepage",
     [DIFF_NOHUGEPAGE] = "nohugepage",
     [DIFF_POPULATE_READ] = "populate_read",
     [DIFF_POPULATE_WRITE] = "populate_write",
     [DIFF_LOCK] = "lock",
     [DIFF_UNLOCK] = "unlock",
+    [DIFF_SYNC] = "sync",
     [DIFF_MINCORE] = "mincore",
     [DIFF_LIMIT] = "limit",
     [DIFF_FORK] = "fork",
@@ -34,8 +37,14 @@ static const char *const kind_names[] = {
     [DIFF_READ] = "read",
     [DIFF_WRITE] = "write",
     [DIFF_SWAP] = "swap",
+    [DIFF_OBJECT_RESIZE] = "object_resize",
+    [DIFF_OBJECT_PUNCH] = "object_punch",
+    [DIFF_OBJECT_READ] = "object_read",
+    [DIFF_OBJECT_WRITE] = "object_write",
+    [DIFF_OBJECT_SYNC] = "object_sync",
     [DIFF_LOOK] = "look",
     [DIFF_OPEN] = "open",
+    [DIFF_LOOK_OBJECT] = "look_object",
 };
 
 const char *diff_kind_name(unsigned kind)
@@ -62,6 +71,16 @@ const char *diff_error_name(int error)
 		return "EINVAL";
 	case -EAGAIN:
 		return "EAGAIN";
+	case -EACCES:
+		return "EACCES";
+	case -EBUSY:
+		return "EBUSY";
+	case -EFBIG:
+		return "EFBIG";
+	case -EOVERFLOW:
+		return "EOVERFLOW";
+	case -EIO:
+		return "EIO";
 	case DIFF_PASSED_OVER:
 		return "passed over";
 	default:
@@ -92,6 +111,20 @@ static void print_length(char *text, size_t size, uint64_t length)
 		snprintf(text, size, "%llu pages", (unsigned long long)length / MODEL_PAGE);
 }
 
+/* A place in an object, as its page and what is over. */
+static void print_offset(char *text, size_t size, const struct diff_operation *operation)
+{
+	uint64_t offset = operation->offset - diff_object_base(operation->object);
+
+	if (offset > DIFF_OBJECT_PAGES * MODEL_PAGE)
+		snprintf(text, size, "object %u at %#llx", operation->object,
+			 (unsigned long long)operation->offset);
+	else
+		snprintf(text, size, "%s %u at o%llu+%llu",
+			 operation->object >= DIFF_FILES ? "file" : "object", operation->object,
+			 (unsigned long long)offset / MODEL_PAGE, (unsigned long long)offset % MODEL_PAGE);
+}
+
 static void print_protection(char *text, int protection)
 {
 	text[0] = protection & SF_PROT_READ ? 'r' : '-';
@@ -105,12 +138,12 @@ void diff_print_operation(const struct diff_operation *operation, char *text, si
 	static const struct {
 		int flag;
 		const char *name;
-	} flags[] = {{SF_MAP_SHARED, "SHARED"},
-		     {SF_MAP_PRIVATE, "PRIVATE"},
-		     {SF_MAP_LOCKED, "LOCKED"},
-		     {SF_MAP_POPULATE, "POPULATE"},
+	} flags[] = {{SF_MAP_SHARED, "SHARED"},      {SF_MAP_PRIVATE, "PRIVATE"},
+		     {SF_MAP_LOCKED, "LOCKED"},      {SF_MAP_POPULATE, "POPULATE"},
+		     {SF_MAP_FIXED, "FIXED"},        {SF_MAP_FIXED_NOREPLACE, "NOREPLACE"},
 		     {SF_MAP_NORESERVE, "NORESERVE"}};
-	char address[40], length[40], new_length[40], new_address[40], protection[4], names[80] = "";
+	char address[40], length[40], new_length[40], new_address[40], offset[60], protection[4],
+	    names[90] = "";
 	int used = snprintf(text, size, "space %u: %s", operation->space, diff_kind_name(operation->kind));
 
 	text += used;
@@ -119,6 +152,7 @@ void diff_print_operation(const struct diff_operation *operation, char *text, si
 	print_length(length, sizeof(length), operation->length);
 	print_length(new_length, sizeof(new_length), operation->new_length);
 	print_address(new_address, sizeof(new_address), operation->new_address);
+	print_offset(offset, sizeof(offset), operation);
 	print_protection(protection, operation->protection);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		if (operation->flags & flags[i].flag) {
@@ -132,6 +166,22 @@ void diff_print_operation(const struct diff_operation *operation, char *text, si
 	case DIFF_MAP_FIXED:
 	case DIFF_MAP_NOREPLACE:
 		snprintf(text, size, " %s, %s, %s,%s", address, length, protection, names);
+		break;
+	case DIFF_MAP_OBJECT:
+		snprintf(text, size, " %s, %s, %s,%s, %s", address, length, protection, names, offset);
+		break;
+	case DIFF_OBJECT_RESIZE:
+	case DIFF_OBJECT_SYNC:
+	case DIFF_LOOK_OBJECT:
+		snprintf(text, size, " %s", offset);
+		break;
+	case DIFF_OBJECT_PUNCH:
+	case DIFF_OBJECT_READ:
+	case DIFF_OBJECT_WRITE:
+		snprintf(text, size, " %s, %llu bytes", offset, (unsigned long long)operation->length);
+		break;
+	case DIFF_SYNC:
+		snprintf(text, size, " %s, %s, flags %d", address, length, operation->flags);
 		break;
 	case DIFF_PROTECT:
 		snprintf(text, size, " %s, %s, %s%s", address, length, protection,
@@ -199,6 +249,7 @@ void diff_print_result(const struct diff_operation *operation, const struct diff
 	case DIFF_MAP_HINT:
 	case DIFF_MAP_FIXED:
 	case DIFF_MAP_NOREPLACE:
+	case DIFF_MAP_OBJECT:
 	case DIFF_REMAP:
 	case DIFF_REMAP_MAYMOVE:
 	case DIFF_REMAP_FIXED:

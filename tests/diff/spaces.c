@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The differential test of address spaces: seeded random sequences of operations and accesses on our library,
- * on the naive model, and on the running Linux kernel. After every operation: the same errno, result, list of
- * mappings and mincore; now and then and at the end: the same bytes in every page of every space.
+ * The differential test of address spaces and of what they map: seeded random sequences of operations and
+ * accesses on our library, on the naive model, and on the running Linux kernel. After every operation: the
+ * same errno, result, list of mappings and mincore; now and then and at the end: the same bytes in every page
+ * of every space.
  *
  * OPS operations (default 200,000), 20,000 of each seed from SEED on; SEQUENCE runs that one of SEED alone.
  */
@@ -25,6 +26,9 @@
 #define SEED_SEQUENCES      50u
 #define POLICY_SEQUENCES    10u /* that a system lives for */
 
+/* One in so many runs while the library's allocations and transfers fail. */
+#define FAILING_SEQUENCES 3u
+
 /* Sanitizers make all but the system calls several times slower. */
 #if defined(__SANITIZE_ADDRESS__)
 #define OPERATIONS 20000u
@@ -39,7 +43,10 @@
 #define KNOWN_LINUX "6.18."
 
 /* Each operation's least share of the mix, in thousandths. */
-#define SHARE_MIN 30u
+#define SHARE_MIN 20u
+
+/* The least share of operations of the library that fail at first, in thousandths. */
+#define MENDED_MIN 10u
 
 #define DIFFERENCES_MAX 5u
 
@@ -103,6 +110,11 @@ static bool run_sequence(uint64_t seed, unsigned sequence)
 {
 	enum diff_side differs;
 
+	/* Near the limit, a second try may meet it in the cuts that the first has made, as Linux makes them.
+	 */
+	bench.failures = sequence % FAILING_SEQUENCES == 1 && bench.terms.ranges_max == UINT64_MAX
+			     ? seed * SEED_SEQUENCES + sequence
+			     : 0;
 	running_seed = seed;
 	running_sequence = sequence;
 	switch (diff_sequence_run(&bench, seed, sequence, SEQUENCE_OPERATIONS, &differs)) {
@@ -205,8 +217,11 @@ static uint64_t total_of(unsigned kind)
 
 static void print_counts(void)
 {
-	printf("%llu operations, %llu of them near the limit on the number of mappings\n%-16s",
-	       (unsigned long long)bench.counts.total, (unsigned long long)limited_operations, "");
+	printf("%llu operations, %llu of them near the limit on the number of mappings; %llu were made to "
+	       "fail at "
+	       "first\n%-16s",
+	       (unsigned long long)bench.counts.total, (unsigned long long)limited_operations,
+	       (unsigned long long)library_mended(), "");
 	for (unsigned i = 0; i < DIFF_OUTCOMES; i++)
 		printf(" %8.8s", diff_outcome_name(i));
 	printf("    share\n");
@@ -264,6 +279,7 @@ static void every_operation_has_its_share(void **state)
 	print_counts();
 	if (!is_whole_run)
 		skip();
+	assert_true(library_mended() * 1000 > bench.counts.total * MENDED_MIN);
 	for (unsigned kind = 0; kind < DIFF_KINDS; kind++) {
 		if (total_of(kind) * 1000 < bench.counts.total * SHARE_MIN)
 			fail_msg("%s has less than %u thousandths of the mix", diff_kind_name(kind),

@@ -104,6 +104,21 @@ exit status 0
 E2
 same guests_compute_what_they_must
 
+try builds_file compile file examples/file.c
+printf '41\n' >"$work/counted"
+"$work/file" "$work/counted" >"$work/got" 2>&1
+tr -d '\0' <"$work/counted" >>"$work/got"
+cat >"$work/wanted" <<'E2'
+dirty before the sync: 4096 bytes
+dirty after it: 0 bytes
+the file holds: 42
+42
+E2
+same file_is_changed_by_its_mapping
+"$work/file" | tail -n 1 >"$work/got" 2>&1
+echo 'the file holds: 1' >"$work/wanted"
+same file_works_without_a_name
+
 # A program is position-independent or not, a shared object, C++.
 try builds_without_pie compile no-pie examples/minimal.c -no-pie -fno-pie
 try runs_without_pie "$work/no-pie"
