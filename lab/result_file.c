@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *result_text(const json_t *object, const char *key)
 {
@@ -102,8 +103,12 @@ static const char *check_study(const json_t *study)
 static int load(struct result_file *file, struct message *why)
 {
 	json_error_t error;
+	struct stat status;
 	int found;
 
+	/* That can be opened, and then says nothing. */
+	if (!stat(file->path, &status) && S_ISDIR(status.st_mode))
+		return message_set(why, -EISDIR, "%s cannot be read: %s", file->path, strerror(EISDIR));
 	errno = 0;
 	file->root =
 	    strcmp(file->path, "-") ? json_load_file(file->path, 0, &error) : json_loadf(stdin, 0, &error);
@@ -119,11 +124,16 @@ static int load(struct result_file *file, struct message *why)
 static int find_studies(struct result_file *file, struct message *why)
 {
 	json_t *list = json_object_get(file->root, "engines");
+	const json_t *schema;
 
 	if (!list)
 		list = json_object_get(file->root, "experiments");
-	if (json_number_value(json_object_get(file->root, "schema")) != 1 ||
-	    (!list && !json_object_get(file->root, "results")))
+	schema = json_object_get(file->root, "schema");
+	if (json_is_integer(schema) && json_integer_value(schema) != 1)
+		return message_set(why, -EINVAL,
+				   "%s: its schema is %lld, and this version reads schema 1; run it again",
+				   file->path, (long long)json_integer_value(schema));
+	if (!json_is_integer(schema) || (!list && !json_object_get(file->root, "results")))
 		return message_set(
 		    why, -EINVAL,
 		    "%s: this is no result; give a file that softfault run --json or softfault "

@@ -40,7 +40,7 @@ struct workload_outcome {
 
 struct workload {
 	const char *name;
-	const char *operation; /* what one operation is, for tables: "insertion" */
+	const char *operation; /* what one operation is, for tables: "insertion"; an s makes it plural */
 	bool structure_only;   /* never looks into pages; on a simulated machine none does */
 	bool populate;         /* its faults take RAM that nothing has used before, see engine_config */
 	const struct workload_option *options;

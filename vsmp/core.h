@@ -62,8 +62,7 @@ struct spin {
 
 /* See what_if.h. */
 struct what_if_cpu {
-	bool active;         /* in a function that is to cost less, or more */
-	uint32_t factor;     /* of time there, in parts of a million */
+	uint32_t factor;     /* of time, in parts of a million */
 	uint32_t carry;      /* millionths of a cycle that are still to be added */
 	uint64_t settled_at; /* the clock is true up to here */
 	uint32_t depth[VSMP_SPEEDUPS_MAX];
@@ -78,11 +77,12 @@ struct cpu {
 	uint32_t hit_cycles, atomic_hit_cycles, fault_cycles; /* longer where a sibling shares the core */
 	bool measuring;
 	bool trace_accesses; /* in a scope, in the window, and conflicts are collected */
-
-	struct what_if_cpu what_if;
-
+	bool has_speedups;   /* what_if.h is told of functions' entries and exits */
+	bool in_speedup;     /* in a function that is to cost less, or more */
 	enum cpu_state state;
 	uint64_t stolen_cycles; /* by interrupts, not yet added to the clock */
+
+	struct what_if_cpu what_if;
 	struct fiber fiber;
 
 	/* The request that it waits for (CPU_FETCHING), or a parked CPU's next. */
@@ -144,7 +144,6 @@ struct machine {
 	struct random random;
 	uint16_t home_socket; /* of globals and boot memory */
 	bool profile, locks, lines, conflicts;
-	bool has_speedups;
 
 	unsigned running_count; /* CPUs whose body has not returned */
 	unsigned windows_ended;

@@ -184,7 +184,7 @@ struct transfer transfer_cost(const struct cpu *cpu, struct line *line, enum acc
 {
 	struct transfer transfer = full_cost(cpu, line, kind);
 
-	if (likely(!cpu->what_if.active))
+	if (likely(!cpu->in_speedup))
 		return transfer;
 	transfer.latency_cycles = what_if_cycles(cpu, transfer.latency_cycles);
 	transfer.occupancy_cycles = what_if_cycles(cpu, transfer.occupancy_cycles);

@@ -37,7 +37,7 @@ static void compute_costs(struct machine *new)
 }
 
 /* A core whose siblings take part in the run does each one's work more slowly. */
-static void seat_cpus(struct machine *new, const struct vsmp_seat *seats)
+static void seat_cpus(struct machine *new, const struct vsmp_seat *seats, bool has_speedups)
 {
 	unsigned threads_of[VSMP_CPUS_MAX] = {0};
 
@@ -55,6 +55,7 @@ static void seat_cpus(struct machine *new, const struct vsmp_seat *seats)
 		cpu->atomic_hit_cycles = (uint32_t)lround(new->costs.cycles[VSMP_ATOMIC_HIT] * share);
 		cpu->fault_cycles = (uint32_t)lround(new->costs.fault_cycles *share);
 		cpu->rcu_callbacks_tail = &cpu->rcu_callbacks;
+		cpu->has_speedups = has_speedups;
 	}
 }
 
@@ -90,7 +91,6 @@ static struct machine *new_machine(const struct vsmp_config *config)
 	new->locks = config->locks;
 	new->lines = config->lines;
 	new->conflicts = config->conflicts;
-	new->has_speedups = config->speedup_count > 0;
 	compute_costs(new);
 	return new;
 }
@@ -137,7 +137,7 @@ int vsmp_create(const struct vsmp_config *config, struct message *why)
 	machine = new_machine(config);
 	if (!machine)
 		return message_set(why, -ENOMEM, "no memory for %u CPUs", config->cpus);
-	seat_cpus(machine, seats);
+	seat_cpus(machine, seats, config->speedup_count > 0);
 	machine->home_socket =
 	    config->home_socket < 0 ? machine->cpus[0].socket : (uint16_t)config->home_socket;
 	error = open_parts(config, why);

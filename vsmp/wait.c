@@ -10,6 +10,7 @@
 #include "vsmp/explore/internal.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
+#include "vsmp/what_if.h"
 
 /* False when the word differs already. */
 static bool explore_wait(const void *word, uint32_t expected, const void *pc)
@@ -50,6 +51,7 @@ void vsmp_wait(const void *word, uint32_t expected)
 	cpu->sleep_expected = expected;
 	cpu->state = CPU_SLEEPING;
 	cpu->clock += cost(VSMP_SLEEP);
+	what_if_settle(cpu);
 	observe_mark(cpu->id, cpu->clock, cpu->measuring);
 	cpu->waits_for = "to be woken (sleeping)";
 	schedule_others();

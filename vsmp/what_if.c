@@ -81,10 +81,10 @@ static void update(struct cpu *cpu)
 {
 	uint64_t factor = WHAT_IF_ONE;
 
-	cpu->what_if.active = false;
+	cpu->in_speedup = false;
 	for (unsigned i = 0; i < what_if.count; i++)
 		if (cpu->what_if.depth[i]) {
-			cpu->what_if.active = true;
+			cpu->in_speedup = true;
 			factor = factor * what_if.factors[i] / WHAT_IF_ONE;
 		}
 	cpu->what_if.factor = (uint32_t)factor;

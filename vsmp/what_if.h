@@ -34,20 +34,21 @@ void what_if_settle_now(struct cpu *cpu);
 /* Makes the CPU's clock true. Whoever lets others see it, or tells it to an observer, calls this first. */
 static inline void what_if_settle(struct cpu *cpu)
 {
-	if (unlikely(cpu->what_if.active))
+	if (unlikely(cpu->in_speedup))
 		what_if_settle_now(cpu);
 }
 
 /* The clock is true as it is: what was added since it was last settled is not to be scaled. */
 static inline void what_if_settled(struct cpu *cpu)
 {
-	cpu->what_if.settled_at = cpu->clock;
+	if (unlikely(cpu->in_speedup))
+		cpu->what_if.settled_at = cpu->clock;
 }
 
 /* What `cycles` are on this CPU, where it is now. */
 static inline uint32_t what_if_cycles(const struct cpu *cpu, uint32_t cycles)
 {
-	if (unlikely(cpu->what_if.active))
+	if (unlikely(cpu->in_speedup))
 		return (uint32_t)(cycles * (uint64_t)cpu->what_if.factor / WHAT_IF_ONE);
 	return cycles;
 }

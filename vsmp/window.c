@@ -8,10 +8,12 @@
 #include "vsmp/explore/internal.h"
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
+#include "vsmp/what_if.h"
 #include "vsmp/window.h"
 
 static void end_window(struct cpu *cpu)
 {
+	what_if_settle(cpu);
 	observe_mark(cpu->id, cpu->clock, true);
 	cpu->measuring = false;
 	cpu->window_ended = true;
@@ -79,6 +81,7 @@ void vsmp_measure_begin(void)
 	struct cpu *cpu = current;
 
 	invariant(cpu && !cpu->measuring && !cpu->window_ended);
+	what_if_settle(cpu);
 	observe_mark(cpu->id, cpu->clock, false);
 	cpu->measuring = true;
 	cpu->window_begin = cpu->clock;
@@ -107,7 +110,10 @@ void vsmp_count_operations(uint64_t count)
 
 uint64_t vsmp_now_cycles(void)
 {
-	return current ? current->clock : 0;
+	if (!current)
+		return 0;
+	what_if_settle(current);
+	return current->clock;
 }
 
 uint64_t vsmp_window_cycles(unsigned cpu)

@@ -31,7 +31,7 @@ _softfault() {
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -le 1 ]]; then
-		words="list run reproduce compare report calibrate --help --version"
+		words="list run reproduce compare report calibrate explore --help --version"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 		return
 	fi
@@ -69,8 +69,11 @@ _softfault() {
 			case $command in
 			run | reproduce) words=$(_softfault_names "$program" experiments) ;;
 			calibrate) words=$(_softfault_names "$program" machines) ;;
+			explore)
+				words="$(_softfault_names "$program" checks) $(_softfault_names "$program" experiments)"
+				;;
 			list)
-				words="experiments machines variants"
+				words="experiments machines checks variants"
 				[[ ${COMP_WORDS[2]} == variants && $COMP_CWORD -gt 2 ]] &&
 					words=$(_softfault_names "$program" experiments)
 				;;

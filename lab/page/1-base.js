@@ -38,8 +38,10 @@ function num(value) {
 	return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4);
 }
 
-/* "103 M": for rates. */
+/* "103 M": for rates, and for counts, "7". */
 function big(value) {
+	if (Number.isInteger(value) && Math.abs(value) < 1000)
+		return String(value);
 	for (const [size, unit] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]])
 		if (value >= size)
 			return num(value / size) + unit;

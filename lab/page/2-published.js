@@ -77,9 +77,17 @@ const publishedColumns = [
 	{name: "ours", right: true, cell: row => withUnit(row.ours, row.unit)},
 	{name: "off by", right: true, cell: row => h("span", {class: errorOf(row).className}, errorOf(row).text)},
 	{name: "kind", cell: row => h("span", {class: "tag " + row.kind}, row.kind)},
-	{name: "over assumptions", right: true, cell: row => row.low === null ? "–"
-		: [`${num(row.low)} to ${withUnit(row.high, row.unit)}`, rangeBar(row)]},
 ];
+
+/* Only reproduce tries what is assumed about the machine. */
+const rangeColumn = {name: "over assumptions", right: true, cell: row => row.low === null ? "–"
+		: h("div", null, `${num(row.low)} to ${withUnit(row.high, row.unit)}`, rangeBar(row))};
+
+function publishedTable(rows, others) {
+	const ranged = rows.some(row => row.low !== null);
+
+	return table([...others, ...publishedColumns, ...(ranged ? [rangeColumn] : [])], rows, "cards");
+}
 
 function publishedPart(study) {
 	const rows = figuresOf(study);
@@ -87,10 +95,11 @@ function publishedPart(study) {
 	if (!rows.length)
 		return null;
 	return h("div", {class: "part-published"}, h("h3", null, "Published and ours"),
-		table(publishedColumns, rows, "cards"),
-		h("p", {class: "note"}, "The bar is what ours becomes over the plausible ranges of what is assumed about the " +
-			"machine, the dot is ours, the upright line the published figure. “Fitted”: one number of the machine was " +
-			"chosen so that this figure comes out; “predicted”: nothing was."));
+		publishedTable(rows, []),
+		h("p", {class: "note"}, rows.some(row => row.low !== null)
+			? "The bar is what ours becomes over the plausible ranges of what is assumed about the machine, the dot is " +
+				"ours, the upright line the published figure. " : "",
+		"“Fitted”: one number of the machine was chosen so that this figure comes out; “predicted”: nothing was."));
 }
 
 function median(values) {
@@ -110,10 +119,12 @@ function summaryText(studies) {
 	const parts = [];
 
 	if (factors.length)
-		parts.push(`${factors.length} times and rates are off by a factor of ${num(median(factors))} in the median, ` +
-			`${num(Math.max(...factors))} at worst`);
+		parts.push(factors.length > 1 ? `${factors.length} times and rates are off by a factor of ` +
+			`${num(median(factors))} in the median, ${num(Math.max(...factors))} at worst`
+			: `one time or rate is off by a factor of ${num(factors[0])}`);
 	if (points.length)
-		parts.push(`${points.length} shares of time by ${num(median(points))} points in the median, ` +
-			`${num(Math.max(...points))} at worst`);
-	return parts.length ? `Of ${rows.length} predictions, ${parts.join("; ")}.` : null;
+		parts.push(points.length > 1 ? `${points.length} shares of time are off by ${num(median(points))} points ` +
+			`in the median, ${num(Math.max(...points))} at worst`
+			: `one share of time is off by ${num(points[0])} points`);
+	return parts.length ? `Of the predictions, ${parts.join("; ")}.` : null;
 }

@@ -171,7 +171,7 @@ function limitsNote(study) {
 
 	return all.length ? h("ul", {class: "note"}, all.map(one => h("li", null, h("b", null, one.variant),
 		`: most at ${one.best_cpus} CPUs`,
-		one.fit && one.fit.peak_cpus ? `, the law's peak at ${num(one.fit.peak_cpus)}` : "",
+		one.fit && one.fit.peak_cpus ? `, the law's peak at ${Math.round(one.fit.peak_cpus)}` : "",
 		one.limiting_lock || one.limiting_line ? "; limited by " : "; nothing shared was waited for",
 		one.limiting_lock ? ["the lock ", h("code", null, one.limiting_lock)] : null,
 		one.limiting_lock && one.limiting_line ? " and " : null,

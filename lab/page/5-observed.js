@@ -72,13 +72,14 @@ function conflictPart(result) {
 /* The case that says most is shown first: the one with something observed, on the most CPUs. */
 function observedPart(study) {
 	/* In what reproduce writes, all was observed in the run that made the curve. */
-	const results = (study.curve ? study.curve.results : study.results).filter(result => (result.stacks || []).length || (result.locks || []).length ||
-		(result.lines || []).length || (typeof result.conflicts_per_op === "number"));
+	const results = (study.curve ? study.curve.results : study.results).filter(result =>
+		(result.stacks || []).length || (result.locks || []).length || (result.lines || []).length || (typeof result.conflicts_per_op === "number"));
 	const place = h("div");
 
 	if (!results.length)
-		return h("p", {class: "note"}, "No profile, locks, lines or conflicts were observed in this run: --profile, --locks, " +
-			"--lines and --conflicts add them.");
+		return h("p", {class: "note"}, "No profile, locks, lines or conflicts were observed in this run: ",
+			["--profile", "--locks", "--lines"].map(name => [h("code", {class: "option"}, name), ", "]),
+			"and ", h("code", {class: "option"}, "--conflicts"), " add them.");
 	const show = result => place.replaceChildren(...[flamePart(result), lockPart(result), linePart(result),
 		conflictPart(result)].filter(Boolean));
 	const first = results.reduce((best, one) => one.cpus > best.cpus ? one : best);

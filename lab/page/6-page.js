@@ -115,7 +115,7 @@ function overview(studies) {
 		return null;
 	return h("section", {class: "study", id: "overview"}, h("h2", null, "Every published figure"),
 		summaryText(studies) && h("p", {class: "summary"}, summaryText(studies)),
-		table([{name: "experiment", cell: row => row.experiment}, ...publishedColumns], rows, "cards"));
+		publishedTable(rows, [{name: "experiment", cell: row => row.experiment}]));
 }
 
 /* What is closed on the screen is open on paper. */
@@ -139,8 +139,9 @@ function build() {
 	const studies = studiesOf(data);
 	const main = document.getElementById("main");
 	const top = overview(studies);
-	const names = studies.map(study => studies.filter(one => one.experiment === study.experiment).length > 1
-		? `${study.experiment}, ${study.engine}` : study.experiment);
+	const alike = (study, keys) => studies.filter(one => keys.every(key => one[key] === study[key])).length > 1;
+	const names = studies.map(study => !alike(study, ["experiment"]) ? study.experiment
+		: `${study.experiment}, ${alike(study, ["experiment", "engine"]) ? study.path : study.engine}`);
 
 	document.getElementById("subtitle").textContent =
 		"What each variant of a memory manager takes on how many CPUs, where its time goes, and what its CPUs meet at.";

@@ -211,7 +211,7 @@ static int run(const struct engine *engine, const struct workload_size *size,
 
 const struct workload workload_shared_fault = {
     .name = "shared_fault",
-    .operation = "touch of a page",
+    .operation = "page read",
     .options = options,
     .option_count = OPTIONS,
     .populate = true,

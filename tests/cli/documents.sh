@@ -36,6 +36,9 @@ skip() { # skip NAME REASON
 commands=$("$softfault" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "$(wc -w <<<"$commands")" -ge 6 ]
 report commands_are_found $?
+# The C library's argp puts an option's blanks into the wrong place when its text is broken at an unlucky point.
+! for command in $commands; do "$softfault" "$command" --help; done | grep -E '^ {7,}-'
+report help_is_aligned $?
 
 # --- The manual page -------------------------------------------------------------------------------------
 for command in $commands; do
@@ -94,6 +97,9 @@ bash_completes files_after_json Makefile softfault run pfn-insert --json Makef
 bash_completes what_follows_a_flag pfn-insert softfault run --profile pfn
 bash_completes lists machines softfault list m
 bash_completes variants_of anon-fault softfault list variants an
+bash_completes checks_among_lists checks softfault list c
+bash_completes checks counters softfault explore count
+bash_completes experiments_to_explore pfn-insert softfault explore pfn
 bash_completes calibrated_machines opteron-48 softfault calibrate op
 
 # --- zsh -------------------------------------------------------------------------------------------------

@@ -82,19 +82,33 @@ void __tsan_func_exit(void)
 {
 }
 
+/* Functions of their own, for the same reason as those that explore. */
+static __attribute__((noinline)) void enter_with_speedups(struct cpu *cpu, const void *function)
+{
+	what_if_settle(cpu);
+	observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
+	what_if_enter(cpu, function);
+}
+
+static __attribute__((noinline)) void exit_with_speedups(struct cpu *cpu, const void *function)
+{
+	what_if_settle(cpu);
+	observe_exit(cpu->id, cpu->clock, cpu->measuring);
+	what_if_exit(cpu, function);
+}
+
 void __cyg_profile_func_enter(void *function, void *call_site)
 {
 	struct cpu *cpu = accessor;
 
-	if (!cpu) {
+	if (unlikely(!cpu)) {
 		if (exploring && !explore_quiet)
 			explore_enter(function, call_site, PC);
-		return;
+	} else if (unlikely(cpu->has_speedups)) {
+		enter_with_speedups(cpu, function);
+	} else {
+		observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
 	}
-	what_if_settle(cpu);
-	observe_enter(cpu->id, function, cpu->clock, cpu->measuring);
-	if (unlikely(machine->has_speedups))
-		what_if_enter(cpu, function);
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
@@ -102,13 +116,12 @@ void __cyg_profile_func_exit(void *function, void *call_site)
 	struct cpu *cpu = accessor;
 
 	(void)call_site;
-	if (!cpu) {
+	if (unlikely(!cpu)) {
 		if (exploring && !explore_quiet)
 			explore_exit();
-		return;
+	} else if (unlikely(cpu->has_speedups)) {
+		exit_with_speedups(cpu, function);
+	} else {
+		observe_exit(cpu->id, cpu->clock, cpu->measuring);
 	}
-	what_if_settle(cpu);
-	observe_exit(cpu->id, cpu->clock, cpu->measuring);
-	if (unlikely(machine->has_speedups))
-		what_if_exit(cpu, function);
 }
