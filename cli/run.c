@@ -61,9 +61,9 @@ static const struct argp_option own[] = {
     {"faults", KEY_FAULTS, "N", 0, "measure N operations of each CPU (default: the experiment's)", 2},
     {"reps", KEY_REPS, "R", 0, "repeat with R different seeds and give the median (default: 1; host 5)", 2},
     {"seed", KEY_SEED, "S", 0, "the first seed (default: 1); the same seed gives the same output", 2},
-    {"layout", KEY_LAYOUT, "one|each|slices|same", 0,
-     "anon-fault: one VMA for all threads, or one for each; shared-fault: pages of its own for each "
-     "thread, or the same for all (default: the variant's)",
+    {"layout", KEY_LAYOUT, "KIND", 0,
+     "anon-fault: one VMA for all threads, or one for each (one, each); shared-fault: pages of its own for "
+     "each thread, or the same for all (slices, same; default: the variant's)",
      3},
     {"touch", KEY_TOUCH, "write|read", 0, "how pages are touched (default: the variant's)", 3},
     {"give-back", KEY_GIVE_BACK, "dontneed|unmap|never", 0,
