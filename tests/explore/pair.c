@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "mm/object/pfn.h"
+#include "mm/object/cache.h"
 #include "mm/space/space.h"
 #include "mm/table/pte.h"
 #include "port/rcu.h"
@@ -49,6 +49,10 @@ static void add_page(struct snapshot *snapshot, struct sf_space *space, uint64_t
 	uint64_t pte = table_read(&space->table, address), pfn = pte_pfn(pte);
 	const uint64_t *words;
 
+	/* Whether an object's page has an entry nobody sees: a touch brings it, and a hole takes it for a
+	 * moment. */
+	if (fixture.object && pte_maps(pte) && page_has_flag(pfn_to_page(frames, pfn), PG_cached))
+		pte = 0;
 	add(snapshot, pte & (PTE_PRESENT | PTE_WRITE | PTE_PROTNONE | PTE_SPECIAL | PTE_NX));
 	if (!pte_maps(pte))
 		return;
@@ -76,6 +80,30 @@ static void add_space(struct snapshot *snapshot, struct sf_space *space)
 	port_rcu_read_unlock();
 }
 
+/* A page of zeroes is as good as none. Whether a file's page is dirty depends on when it was written back;
+ * what must hold is fixture_file_good().
+ */
+static void add_object(struct snapshot *snapshot, struct sf_object *object)
+{
+	const struct frames *frames = fixture.space->parts.frames;
+	struct page *page;
+
+	if (!object)
+		return;
+	add(snapshot, atomic_load(&object->bytes));
+	port_rcu_read_lock();
+	for (uint64_t index = 0; (page = page_index_next(&object->index, &index, FILE_PAGES)); index++) {
+		const uint64_t *words = page_address(frames, page);
+
+		for (unsigned i = 0; i < FILE_WORDS; i++)
+			if (words[i]) {
+				add(snapshot, index * FILE_WORDS + i);
+				add(snapshot, words[i]);
+			}
+	}
+	port_rcu_read_unlock();
+}
+
 static void take(const struct pair *pair, struct snapshot *snapshot)
 {
 	snapshot->count = 0;
@@ -86,6 +114,7 @@ static void take(const struct pair *pair, struct snapshot *snapshot)
 	add_space(snapshot, fixture.child);
 	for (unsigned actor = 0; actor < 2; actor++)
 		add_space(snapshot, fixture.made[actor]);
+	add_object(snapshot, fixture.object);
 }
 
 void pair_run(const struct pair *pair, unsigned actor)
@@ -144,7 +173,7 @@ bool pair_holds(const struct pair *pair, struct message *why)
 	static struct snapshot found;
 	unsigned at;
 
-	if (!fixture_good(why))
+	if (!fixture_good(why) || (fixture.object && !fixture_file_good(why)))
 		return false;
 	if (pair->operation[0]->many_steps || pair->operation[1]->many_steps)
 		return true;

@@ -39,6 +39,7 @@ static const struct twin {
     {"planted-no-flush", "no_flush.c", "own-swap-dontneed", "default"},
     {"planted-no-recheck", "no_recheck.c", "fault-unmap", "vma_lookup=rcu"},
     {"planted-no-release", "no_release.c", "spinlock", "default"},
+    {"planted-prealloc", "prealloc.c", "prealloc", "shmem_alloc=before shmem_account=inode_lock"},
     {"planted-publish", "rcu_misuse.c", "rcu-synchronize", "default"},
     {"planted-read-outside", "rcu_misuse.c", "rcu-synchronize", "default"},
     {"planted-read-recursion", "read_recursion.c", "rwsem", "vma_lookup=rwsem_xadd"},
