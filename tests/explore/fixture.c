@@ -8,6 +8,7 @@
 #include "mm/page/frames.h"
 #include "mm/space/space.h"
 #include "mm/table/pte.h"
+#include "port/rcu.h"
 
 struct fixture fixture;
 
@@ -23,12 +24,15 @@ int fixture_open(bool contents, struct message *why)
 {
 	struct system_config config = {
 	    .own_frames = OWN_FRAMES, .exported_frames = EXPORTED_FRAMES, .structure_only = !contents};
+	struct sf_system_statistics statistics;
 	int error = policy_parse(&config.policy, check_policy(), why);
 
 	if (!error)
 		error = system_create(&config, &fixture.system, why);
 	if (error)
 		return error;
+	sf_system_statistics(fixture.system, &statistics);
+	fixture.free_frames = statistics.free_frames;
 	fixture.child = NULL;
 	for (unsigned cpu = 0; cpu < CHECK_CPUS_MAX; cpu++)
 		fixture.made[cpu] = NULL;
@@ -53,10 +57,13 @@ void fixture_close(void)
 	if (fixture.child)
 		sf_space_destroy(fixture.child);
 	sf_space_destroy(fixture.space);
+	/* What waits for a grace period would be neither free nor used. */
+	port_rcu_barrier();
 	sf_system_statistics(fixture.system, &statistics);
 	check_equal(statistics.anonymous_frames, 0);
 	check_equal(statistics.table_frames, 0);
 	check_equal(statistics.pinned_frames, 0);
+	check_nothing_left("frames", fixture.free_frames - statistics.free_frames);
 	system_destroy(fixture.system);
 }
 

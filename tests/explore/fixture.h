@@ -30,6 +30,7 @@ extern struct fixture {
 	struct sf_space *child;                /* forked from `space` by a set-up; NULL: none */
 	struct sf_space *made[CHECK_CPUS_MAX]; /* by each CPU; NULL: none */
 	int result[CHECK_CPUS_MAX];
+	uint64_t free_frames; /* before there was a space */
 } fixture;
 
 /*
@@ -49,7 +50,8 @@ int fixture_open(bool contents, struct message *why);
 /* Whether the whole system is right: system_check(). */
 bool fixture_good(struct message *why);
 
-/* Ends the spaces and the system; nothing may be left in use. */
+/* Ends the spaces and the system; nothing may be left in use: a frame that somebody has forgotten is a leak.
+ */
 void fixture_close(void);
 
 struct vma_lookup_ops;

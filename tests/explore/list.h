@@ -15,9 +15,12 @@
 	X(fault_unmap_check)              \
 	X(fault_unmap_map_check)          \
 	X(frames_drain_check)             \
+	X(frames_drain_nodes_check)       \
 	X(frames_fresh_check)             \
+	X(frames_fresh_nodes_check)       \
 	X(frames_put_check)               \
 	X(frames_steal_check)             \
+	X(frames_steal_nodes_check)       \
 	X(mcs_lock_check)                 \
 	X(memtype_fork_check)             \
 	X(memtype_free_free_check)        \
@@ -57,6 +60,7 @@
 	X(tlb_zero_check)                 \
 	X(vma_tree_reader_check)          \
 	X(planted_cow_fork_check)         \
+	X(planted_frame_forgotten_check)  \
 	X(planted_lookup_2009_check)      \
 	X(planted_magazine_twice_check)   \
 	X(planted_memtype_unlocked_check) \
