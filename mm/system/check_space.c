@@ -150,11 +150,27 @@ static int check_vmas(struct check *check, const struct sf_space *space)
 	return 0;
 }
 
+/* Who changes entries has said that it is over. */
+static int check_translations(struct check *check, const struct translations *translations)
+{
+	uint32_t changers = atomic_load(&translations->changers);
+
+	if (changers)
+		return message_set(check->why, -EINVAL,
+				   "a space counts %" PRIu32 " changers of translations, and none is there",
+				   changers);
+	if (atomic_load(&translations->write_protecting) % 2)
+		return message_set(check->why, -EINVAL, "a space waits for a fork that is over to flush");
+	return 0;
+}
+
 int check_space(struct check *check, struct sf_space *space)
 {
 	struct space_check argument = {.check = check, .space = space};
 	int error = check_vmas(check, space);
 
+	if (!error)
+		error = check_translations(check, &space->table.translations);
 	if (error)
 		return error;
 	return table_check(&space->table, check_entry, &argument, &check->tables, check->why);

@@ -25,12 +25,15 @@ int fixture_open(bool contents, struct message *why)
 {
 	struct system_config config = {
 	    .own_frames = OWN_FRAMES, .exported_frames = EXPORTED_FRAMES, .structure_only = !contents};
+	struct sf_system_statistics statistics;
 	int error = policy_parse(&config.policy, check_policy(), why);
 
 	if (!error)
 		error = system_create(&config, &fixture.system, why);
 	if (error)
 		return error;
+	sf_system_statistics(fixture.system, &statistics);
+	fixture.free_frames = statistics.free_frames;
 	fixture.child = NULL;
 	fixture.object = NULL;
 	for (unsigned cpu = 0; cpu < CHECK_CPUS_MAX; cpu++)
@@ -57,7 +60,8 @@ void fixture_close(void)
 		sf_space_destroy(fixture.child);
 	sf_space_destroy(fixture.space);
 	sf_object_close(fixture.object);
-	/* Objects end a grace period after their last mapping. */
+	/* Objects end a grace period after their last mapping; what waits for one would be neither free nor
+	 * used. */
 	port_rcu_barrier();
 	sf_system_statistics(fixture.system, &statistics);
 	check_equal(statistics.anonymous_frames, 0);
@@ -65,6 +69,8 @@ void fixture_close(void)
 	check_equal(statistics.pinned_frames, 0);
 	check_equal(statistics.shared_frames, 0);
 	check_equal(statistics.file_frames, 0);
+	/* The nodes of indices keep their frames for the next ones. */
+	check_nothing_left("frames", fixture.free_frames - statistics.free_frames - statistics.index_frames);
 	system_destroy(fixture.system);
 }
 

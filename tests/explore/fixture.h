@@ -33,6 +33,7 @@ extern struct fixture {
 	struct sf_object *object;              /* a handle, of which the mappings are; NULL: none */
 	struct file file;                      /* its backing, if it is a file */
 	int result[CHECK_CPUS_MAX];
+	uint64_t free_frames; /* before there was a space */
 } fixture;
 
 /*
@@ -52,7 +53,8 @@ int fixture_open(bool contents, struct message *why);
 /* Whether the whole system is right: system_check(). */
 bool fixture_good(struct message *why);
 
-/* Ends the spaces and the system; nothing may be left in use. */
+/* Ends the spaces and the system; nothing may be left in use: a frame that somebody has forgotten is a leak.
+ */
 void fixture_close(void);
 
 struct vma_lookup_ops;

@@ -23,9 +23,12 @@
 	X(file_late_twice_check)          \
 	X(fork_truncate_check)            \
 	X(frames_drain_check)             \
+	X(frames_drain_nodes_check)       \
 	X(frames_fresh_check)             \
+	X(frames_fresh_nodes_check)       \
 	X(frames_put_check)               \
 	X(frames_steal_check)             \
+	X(frames_steal_nodes_check)       \
 	X(index_grow_check)               \
 	X(index_prune_check)              \
 	X(index_walk_check)               \
@@ -76,7 +79,9 @@
 	X(write_back_fails_check)         \
 	X(write_back_map_check)           \
 	X(write_back_right_check)         \
+	X(write_back_unmap_check)         \
 	X(planted_cow_fork_check)         \
+	X(planted_frame_forgotten_check)  \
 	X(planted_lookup_2009_check)      \
 	X(planted_magazine_twice_check)   \
 	X(planted_memtype_unlocked_check) \

@@ -78,6 +78,31 @@ const struct check write_back_map_check = {
     .variants = variants_pairwise,
 };
 
+/* The entry can be written through, and is taken away. */
+static int setup_written(struct message *why)
+{
+	int error = setup_read(why);
+
+	if (!error)
+		fixture_store(fixture.space, AT, 5);
+	return error;
+}
+
+static void give_back(void)
+{
+	check_that(!sf_advise(fixture.space, AT, PAGE, SF_ADVICE_DONTNEED));
+}
+
+const struct check write_back_unmap_check = {
+    .name = "write-back-unmap",
+    .summary = "a write through an entry that is taken away against a write-back that finds it gone",
+    .setup = setup_written,
+    .body = {swap_word, sync_file, give_back},
+    .holds = holds_written,
+    .teardown = fixture_close,
+    .variants = variants_pairwise,
+};
+
 /* Two CPUs write the page back, and one's write fails. */
 static int setup_failing(struct message *why)
 {

@@ -35,8 +35,9 @@ struct operation {
 	/* `actor` is 0 or 1: which of the two this is. Returns what the call returned. */
 	int (*run)(unsigned actor);
 	/*
-	 * As others see it the operation is not one step, so that what two of them come to may be neither
-	 * what one order gives nor the other; or what it returns is of a moment that no order has.
+	 * As others see it the operation is not one step: what it returns, and which pages are there after
+	 * it, may be what no order gives; the mappings and their rights are what one does. Or only what it
+	 * returns is of a moment that no order has.
 	 */
 	bool many_steps, result_varies;
 	/* How it touches the page, 0 if it does not: then the fault is a step of its own. */

@@ -33,6 +33,7 @@ static const struct twin {
 	const char *planted, *source, *right, *policy;
 } twins[] = {
     {"planted-cow-fork", "cow_fork.c", "cow-fork", "default"},
+    {"planted-frame-forgotten", "frame_forgotten.c", "untouched-write-write", "default"},
     {"planted-lookup-2009", "lookup_2009.c", "fault-unmap", "vma_lookup=refcount"},
     {"planted-magazine-twice", "magazine_twice.c", "frames-steal", "frame_cache=magazine"},
     {"planted-memtype-unlocked", "memtype_unlocked.c", "memtype-reserve-reserve", "memtype=spin"},
