@@ -236,7 +236,7 @@ $(VSMP_TESTS): $(BUILD)/tests/%: $(BUILD)/vsmp-home/tests/%.o $(VSMP_OBJECTS)
 	$(call link,$(VSMP_LIBS) $(TEST_LIBS))
 
 # Those of exploration look for faults in the checks.
-$(filter $(BUILD)/tests/vsmp/explore_% $(BUILD)/tests/bench/explore_%,$(VSMP_TESTS) $(VSMP_BENCHES)): $(CHECK_OBJECTS)
+$(filter $(BUILD)/tests/vsmp/explore_%,$(VSMP_TESTS)): $(CHECK_OBJECTS)
 
 $(LAB_TESTS): $(BUILD)/tests/%: $(BUILD)/plain/tests/%.o $(LAB_OBJECTS) $(BASE_OBJECTS) $(ENGINES)
 	$(call link,$(VSMP_LIBS) $(HOST_LIBS) $(LAB_LIBS) $(TEST_LIBS))

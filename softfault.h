@@ -274,8 +274,8 @@ void sf_object_close(struct sf_object *object);
 /*
  * mmap(2) of an object that is open for reading and writing, from `offset` (whole pages) on; the mapping may
  * reach beyond its size. `flags`: SF_MAP_SHARED or SF_MAP_PRIVATE, whose pages are copied by the first write,
- * and others as for sf_map(), but not SF_MAP_ANONYMOUS. Returns as sf_map(); -EINVAL for an offset in a page;
- * -EOVERFLOW for one beyond what a size can be.
+ * and others as for sf_map(), but not SF_MAP_ANONYMOUS. Returns as sf_map(); -EINVAL for an offset in a page
+ * or an object of another system; -EOVERFLOW for an offset beyond what a size can be.
  */
 int sf_map_object(struct sf_space *space, uint64_t address, uint64_t length, int protection, int flags,
 		  struct sf_object *object, uint64_t offset, uint64_t *mapped);

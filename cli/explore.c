@@ -28,7 +28,10 @@ static const struct argp_option own[] = {
      "of an experiment, one of its variants; of a check, a policy: \"vma_lookup=rcu page_table_lock=split\" "
      "(default: each that there is)",
      1},
-    {"cpus", KEY_CPUS, "N", 0, "2 to 8 CPUs (default: the check's; 2 for an experiment)", 1},
+    {"cpus", KEY_CPUS, "N", 0,
+     "so many CPUs, up to 8; more than a check has functions where it allows that (default: the check's "
+     "functions; 2 for an experiment)",
+     1},
     {"strategy", KEY_STRATEGY, "random|pct", 0,
      "pct: few preemptions at random places (default); random: any CPU at each step", 2},
     {"depth", KEY_DEPTH, "D", 0, "of pct: D - 1 preemptions (default: 3)", 2},
@@ -60,8 +63,10 @@ static int take_strategy(const char *text, enum explore_strategy *strategy, stru
 
 static int take_replay(const char *text, struct values *values, struct message *why)
 {
+	const size_t digits = 2 * sizeof(values->fingerprint);
 	size_t length = strcspn(text, ":");
-	char seed[32], *end;
+	const char *fingerprint = text + length + 1;
+	char seed[32];
 
 	values->replay = true;
 	snprintf(seed, sizeof(seed), "%.*s", (int)length, text);
@@ -70,9 +75,9 @@ static int take_replay(const char *text, struct values *values, struct message *
 	if (!text[length])
 		return 0;
 	values->has_fingerprint = true;
-	errno = 0;
-	values->fingerprint = strtoull(text + length + 1, &end, 16);
-	if (end == text + length + 17 && !*end && !errno)
+	values->fingerprint = strtoull(fingerprint, NULL, 16);
+	/* strtoull() takes blanks, a sign and a prefix as well. */
+	if (strspn(fingerprint, "0123456789abcdef") == digits && !fingerprint[digits])
 		return 0;
 	return message_set(why, -EINVAL,
 			   "--replay: \"%s\" must be a seed, or SEED:FINGERPRINT as a report has it",
@@ -193,8 +198,10 @@ static int prepare(struct job *job, const struct values *values, struct message 
 		return error;
 	if (!job->check)
 		return prepare_experiment(job, values, why);
+	if (values->variant)
+		error = exploration_check_policy(values->variant, why);
 	choose_policies(job, values->variant);
-	return 0;
+	return error;
 }
 
 static struct exploration exploration_of(struct job *job, const struct values *values, const char *variant)

@@ -103,16 +103,30 @@ static int add_variants(const char *name, struct table *table, json_t *array, st
 	return 0;
 }
 
+/* The policies that the check is explored under where none is named. */
+static json_t *variants_of(const struct check *check)
+{
+	json_t *array = json_array();
+
+	for (const char *const *variant = check->variants; variant && *variant; variant++)
+		json_array_append_new(array, json_string(*variant));
+	if (!check->variants)
+		json_array_append_new(array, json_string("default"));
+	return array;
+}
+
 static void add_checks(struct table *table, json_t *array)
 {
 	char what[MESSAGE_BYTES];
+	json_t *made;
 
 	for (const struct check *const *at = engine_explorer.checks; *at; at++) {
 		snprintf(what, sizeof(what), "%s%s", (*at)->planted_kind ? "planted fault: " : "",
 			 (*at)->summary);
 		add(table, array, (*at)->name, what);
-		json_object_set_new(json_array_get(array, json_array_size(array) - 1), "planted",
-				    json_boolean((*at)->planted_kind != NULL));
+		made = json_array_get(array, json_array_size(array) - 1);
+		json_object_set_new(made, "planted", json_boolean((*at)->planted_kind != NULL));
+		json_object_set_new(made, "variants", variants_of(*at));
 	}
 }
 

@@ -17,14 +17,14 @@ struct explorer {
 	int (*open)(const struct explore_config *config, struct message *why);
 	void (*close)(void);
 	uint64_t (*steps)(void);
-	double (*bound)(void);
+	double (*bound)(unsigned cpus, uint64_t steps, unsigned depth);
 	struct explore_outcome (*run)(uint64_t seed);
 	int (*report)(uint64_t seed, const struct explore_outcome *expected, unsigned columns, char **text,
 		      struct explore_outcome *outcome);
 
 	/* One schedule of whatever the engine runs between the two. */
 	void (*schedule_begin)(enum explore_strategy strategy, unsigned depth, uint64_t steps, uint64_t seed);
-	struct explore_outcome (*schedule_end)(void);
+	struct explore_outcome (*schedule_end)(const char *wrong);
 	int (*schedule_report)(struct explore_outcome (*again)(void *argument), void *argument,
 			       const char *title, const struct explore_outcome *expected, unsigned columns,
 			       char **text, struct explore_outcome *outcome);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
 #include "lab/files.h"
 #include "lab/names.h"
 #include "lab/pool.h"
@@ -45,69 +46,75 @@ static void close_check(const struct exploration *what)
 		engine_explorer.close();
 }
 
-/* An experiment's schedule. What it returns besides a failure of the schedule is one, too. */
-static struct explore_outcome run_experiment(const struct exploration *what, enum explore_strategy strategy,
-					     unsigned depth, uint64_t steps, uint64_t seed)
+/* An experiment's schedule. What it returns besides a failure of the schedule is one, too. Returns it as
+ * well, with its message. */
+static int run_experiment(const struct exploration *what, enum explore_strategy strategy, unsigned depth,
+			  uint64_t steps, uint64_t seed, struct explore_outcome *outcome, struct message *why)
 {
 	struct run_request request = *what->request;
-	struct explore_outcome outcome;
-	struct message why;
 	int error;
 
 	request.seed = seed;
 	engine_explorer.schedule_begin(strategy, depth, steps, seed);
-	error = run_here(&request, &why);
-	outcome = engine_explorer.schedule_end();
-	if (error && outcome.kind == EXPLORE_NOTHING)
-		outcome.kind = EXPLORE_CONDITION;
-	return outcome;
+	error = run_here(&request, why);
+	*outcome = engine_explorer.schedule_end(error ? why->text : NULL);
+	return error;
 }
 
 static struct explore_outcome run_seed(const struct exploring *exploring, uint64_t seed)
 {
 	const struct exploration *what = exploring->what;
+	struct explore_outcome outcome;
+	struct message why;
 
 	if (what->check)
 		return engine_explorer.run(seed);
-	return run_experiment(what, what->strategy, what->depth, exploring->result->steps, seed);
+	run_experiment(what, what->strategy, what->depth, exploring->result->steps, seed, &outcome, &why);
+	return outcome;
 }
 
 /* --- How long a schedule is, and what can be found with that -----------------------------------------------
  */
+
+/* Without a change of priorities, that is without a preemption. A schedule that fails is found again when
+ * they are explored; what ends the run before one has begun is an error, and no schedule's. */
+static int measure_experiment(const struct exploration *what, uint64_t *steps, struct message *why)
+{
+	struct explore_outcome outcome;
+	int error = run_experiment(what, EXPLORE_PCT, 1, 1, what->seed, &outcome, why);
+
+	*steps = outcome.steps;
+	return outcome.steps ? 0 : error;
+}
 
 static int measure(size_t job, void *argument, struct wire *result, struct message *why, const char **details)
 {
 	const struct exploring *exploring = argument;
 	const struct exploration *what = exploring->what;
 	uint64_t steps;
-	double bound;
 	int error = open_check(what, why);
 
 	(void)job;
 	(void)details;
+	if (!error && what->check)
+		steps = engine_explorer.steps();
+	else if (!error)
+		error = measure_experiment(what, &steps, why);
 	if (error)
 		return error;
-	if (what->check) {
-		steps = engine_explorer.steps();
-		bound = engine_explorer.bound();
-	} else {
-		/* Without a change of priorities, that is without a preemption. */
-		steps = run_experiment(what, EXPLORE_PCT, 1, 1, what->seed).steps;
-		bound = 1 / (what->cpus * pow((double)(steps ? steps : 1), what->depth - 1));
-	}
 	close_check(what);
 	wire_bytes(result, &steps, sizeof(steps));
-	wire_bytes(result, &bound, sizeof(bound));
 	return 0;
 }
 
 static void take_measure(size_t job, void *argument, struct wire *wire)
 {
+	const struct exploration *what = ((struct exploring *)argument)->what;
 	struct exploration_result *result = ((struct exploring *)argument)->result;
 
 	(void)job;
 	wire_bytes(wire, &result->steps, sizeof(result->steps));
-	wire_bytes(wire, &result->bound, sizeof(result->bound));
+	result->bound = engine_explorer.bound(what->cpus, result->steps, what->depth);
 }
 
 static void describe(size_t job, void *argument, char *text, size_t size)
@@ -320,6 +327,18 @@ double exploration_bound(double bound, uint64_t runs)
 	return bound < 1 ? -expm1((double)runs * log1p(-bound)) : 1;
 }
 
+int exploration_check_policy(const char *text, struct message *why)
+{
+	struct policy policy;
+
+	if (!text[strspn(text, " ")])
+		return message_set(
+		    why, -EINVAL,
+		    "--variant: a policy is wanted, as \"vma_lookup=rcu\" or \"default\", not an "
+		    "empty text");
+	return policy_parse(&policy, text, why);
+}
+
 static const struct check *find_check(const char *name)
 {
 	for (const struct check *const *check = engine_explorer.checks; *check; check++)
@@ -331,6 +350,7 @@ static const struct check *find_check(const char *name)
 int exploration_find(const char *name, const struct check **check, struct experiment **experiment,
 		     struct message *why)
 {
+	const char *kinds = "check or experiment";
 	char suggestion[MESSAGE_BYTES / 2];
 	struct names names = {0};
 	bool found = false;
@@ -341,6 +361,11 @@ int exploration_find(const char *name, const struct check **check, struct experi
 	if (*check)
 		return 0;
 	error = files_list("experiments", &names, why);
+	/* Checks are part of the command: who has no experiments can still have one of them meant. */
+	if (error == -ENOENT) {
+		kinds = "check";
+		error = 0;
+	}
 	for (size_t i = 0; !error && i < names.count; i++)
 		found = found || !strcmp(names.name[i], name);
 	if (found) {
@@ -353,7 +378,7 @@ int exploration_find(const char *name, const struct check **check, struct experi
 		names_sort(&names);
 		names_suggest(suggestion, sizeof(suggestion), name, (const char *const *)names.name,
 			      names.count);
-		error = message_set(why, -ENOENT, "there is no check or experiment \"%s\"; %s",
+		error = message_set(why, -ENOENT, "there is no %s \"%s\"; %s", kinds,
 				    message_quote(name).text, suggestion);
 	}
 	names_free(&names);

@@ -53,6 +53,10 @@ int exploration_replay(const struct exploration *what, uint64_t seed, const uint
 /* The probability of finding a bug by `runs` schedules when one finds it with that of `bound`. */
 double exploration_bound(double bound, uint64_t runs);
 
+/* Whether a text is a policy to explore a check under, also one that looks at none. Returns 0; -EINVAL or
+ * -ENOENT with a message. */
+int exploration_check_policy(const char *text, struct message *why);
+
 /*
  * Finds the check called `name`, or reads the experiment. Returns 0 with one of the two set, the other NULL
  * (experiment_free() frees it); -ENOENT with a message that lists names like it; or what experiment_load()

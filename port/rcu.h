@@ -28,7 +28,7 @@ static inline int port_rcu_read_held(void);
 /*
  * Says that the caller is about to follow a pointer that RCU protects, and so is inside a read section; or,
  * with `or_locked` nonzero, holds a lock that keeps the pointer and what is behind it. A machine that looks
- * for faults checks that; another does nothing.
+ * for faults checks that, but takes any lock of sync/ for the right one; another does nothing.
  */
 static inline void port_rcu_reading(int or_locked);
 

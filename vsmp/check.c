@@ -37,3 +37,13 @@ void check_compare(const char *file, int line, const char *text, unsigned long l
 		 text, actual, actual, model, model);
 	explore_fail(EXPLORE_MODEL, NULL, what);
 }
+
+void check_nothing_left(const char *what, unsigned long long count)
+{
+	char text[128];
+
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s not given back: %llu", what, count);
+	explore_fail(EXPLORE_LEAK, NULL, text);
+}

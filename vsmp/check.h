@@ -23,11 +23,17 @@ struct check {
 	 */
 	int (*setup)(struct message *why);
 
-	/*
-	 * What CPU i does, the first NULL ends the list; two at the least. With more CPUs than functions
-	 * CPU i does number i modulo their count.
-	 */
+	/* What CPU i does, the first NULL ends the list; two at the least. */
 	void (*body[CHECK_CPUS_MAX])(void);
+
+	/*
+	 * The most CPUs that the check can have. With more than functions CPU i does number i modulo their
+	 * count, so several must be able to do the same. 0: as many as functions, no more.
+	 */
+	unsigned cpus_max;
+
+	/* How many memory nodes the machine has; CPU i belongs to number i modulo their count. 0: one. */
+	unsigned nodes;
 
 	/*
 	 * On CPU 0, alone, after all bodies have returned: the final condition. Returns true when it holds;
@@ -36,7 +42,10 @@ struct check {
 	 */
 	bool (*holds)(struct message *why);
 
-	/* On CPU 0, alone, after that: gives back everything. What is still allocated then is a leak. */
+	/*
+	 * On CPU 0, alone, after that: gives back everything. What is still allocated then is a leak, and
+	 * check_nothing_left() tells of what the machine does not count.
+	 */
 	void (*teardown)(void);
 
 	/*
@@ -74,5 +83,9 @@ _Noreturn void check_fail(const char *file, int line, const char *text);
 	check_compare(__FILE__, __LINE__, #actual, (unsigned long long)(actual), (unsigned long long)(model))
 void check_compare(const char *file, int line, const char *text, unsigned long long actual,
 		   unsigned long long model);
+
+/* Ends the schedule with the failure "leak" unless `count` is 0: so many `what` ("frames") were not given
+ * back. */
+void check_nothing_left(const char *what, unsigned long long count);
 
 #endif

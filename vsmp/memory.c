@@ -17,7 +17,8 @@
  */
 struct region {
 	uintptr_t address;
-	size_t bytes; /* rounded up to whole lines or pages */
+	size_t bytes;  /* rounded up to whole lines or pages */
+	size_t wanted; /* what was asked for */
 	unsigned node;
 	const char *type_name;
 	bool used;
@@ -171,6 +172,7 @@ void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
 	if (!region)
 		return NULL;
 	region->used = true;
+	region->wanted = wanted;
 	region->node = node;
 	region->type_name = type_name;
 	used_count++;
@@ -189,7 +191,7 @@ static void retire(struct region *region, const void *pc)
 		first_freed = index + 1;
 	}
 	/* Last: a race with it ends the schedule. */
-	lifetime_freed(region->address, region->bytes, pc);
+	lifetime_freed(region->address, region->bytes, region->wanted, region->type_name, pc);
 }
 
 void vsmp_memory_free(void *memory, size_t bytes)
@@ -251,6 +253,7 @@ size_t memory_used(struct observe_place *first)
 		if (!regions[i].used)
 			continue;
 		*first = observe_place_of(regions[i].address);
+		first->object_bytes = regions[i].wanted;
 		break;
 	}
 	return used_count;

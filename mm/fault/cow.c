@@ -6,9 +6,9 @@
  * A page that is copied must not change meanwhile. Its entries are write protected in every space; but a CPU
  * of this space may still write through a translation from before a fork took that right away, until the fork
  * has flushed it. While translations.write_protecting is odd that may be so; then the fault waits for the
- * fork's end at the space's lock. The fork makes it odd before it changes an entry; the fault looks after it
- * has seen the entry, and again once it has locked it: in between it may have become writable, and protected
- * by a fork that has only begun.
+ * fork's end at the space's lock. The fork makes it odd before it changes an entry; the fault looks once it
+ * has locked the entry. A look at the entry without the lock would not do: until it is locked it may have
+ * become writable, and been protected again by a fork that has only begun.
  */
 #include <errno.h>
 
@@ -109,6 +109,7 @@ int do_wp_page(struct fault *fault)
 
 	if (fault->pte & PTE_SPECIAL)
 		return replace_zero_page(fault);
+	/* Only an early way out, which spares the lock; reuse_or_get() has the look that counts. */
 	if (write_protecting(fault))
 		return -EAGAIN;
 	error = reuse_or_get(fault, page);

@@ -121,7 +121,9 @@ int do_shared_wp(struct fault *fault)
 
 	if (error)
 		return fault_race(error);
-	mark_dirty(pfn_to_page(fault->space->parts.frames, pte_pfn(ref.value)));
+	/* A frame by number can be one that has no struct page. */
+	if (!(ref.value & PTE_SPECIAL))
+		mark_dirty(pfn_to_page(fault->space->parts.frames, pte_pfn(ref.value)));
 	pte_set_unlock(&ref, ref.value | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY);
 	return 0;
 }

@@ -139,8 +139,7 @@ bool cache_has_page(struct object *base, uint64_t index)
 	return page && page_has_flag(page, PG_uptodate);
 }
 
-/* Locks a page that was found a moment ago. Returns false, with nothing locked, if it has left since. */
-static bool lock_inside(struct sf_object *object, struct page *page, uint64_t index)
+bool cache_lock_inside(struct sf_object *object, struct page *page, uint64_t index)
 {
 	bool inside;
 
@@ -160,7 +159,7 @@ void cache_mark_range(struct sf_object *object, uint64_t first, uint64_t end)
 	struct page *page;
 
 	for (; (page = cache_next_get(object, &first, end)); first++) {
-		if (lock_inside(object, page, first)) {
+		if (cache_lock_inside(object, page, first)) {
 			page_wait_flag(page, PG_writeback);
 			/* Before the caller looks at entries: docs/LOCKING.md, "A fault and a truncate". */
 			atomic_fetch_or_explicit(&page->flags, PG_removed, memory_order_seq_cst);
@@ -218,10 +217,12 @@ static void free_after_grace_period(struct port_rcu_head *head)
 	struct page *page;
 
 	frames_retired(frames, -object->retired_bytes);
+	port_rcu_read_lock();
 	for (; (page = page_index_next(&object->index, &index, PAGE_INDEX_END)); index++) {
 		object->index.ops->remove(&object->index, index, page);
 		put_page(frames, page);
 	}
+	port_rcu_read_unlock();
 	page_index_destroy(&object->index);
 	object->ops->release(object);
 }

@@ -12,8 +12,8 @@
  * may be mapped still, but no more not in the index               when its users' references are put, its
  * frame is free
  *
- * A page leaves the index only by who has set its PG_locked: the above, its maker that finds the size
- * changed, its reader when it cannot be read.
+ * A page leaves the index only by who has set its PG_locked: the above, or its maker that finds the size
+ * changed. A file's page that cannot be read stays, neither PG_locked nor PG_uptodate.
  *
  * Whoever takes pages away (resize, punch) holds `lock` for writing, marks them PG_removed, unmaps the range
  * from all spaces, then takes them out of the index. A fault that found a page before looks at PG_removed
@@ -80,7 +80,9 @@ struct cache_ops {
 	/*
 	 * Finds or makes the page at `index`, also beyond the size, for who writes `bytes` of it from `from`
 	 * on by offset; a file reads it unless all of it is overwritten. Sleeps; `lock` is held for writing.
-	 * Returns 0 with a reference; -ENOSPC, -ENOMEM, or what the backing failed with.
+	 * Returns 0 with a reference; the page is not PG_uptodate if nobody may see it before it is written:
+	 * then the caller has its PG_locked, and ends that with PG_uptodate. Or returns -ENOSPC, -ENOMEM, or
+	 * what the backing failed with.
 	 */
 	int (*write_page)(struct sf_object *object, uint64_t index, size_t from, size_t bytes,
 			  struct page **page);
@@ -149,6 +151,10 @@ struct page *cache_find_get(struct sf_object *object, uint64_t index);
 
 /* The same for the first one in [*index, end), and moves *index up to it. */
 struct page *cache_next_get(struct sf_object *object, uint64_t *index, uint64_t end);
+
+/* Locks a page that was found a moment ago. Returns false, with nothing locked, if it has left since. Sleeps.
+ */
+bool cache_lock_inside(struct sf_object *object, struct page *page, uint64_t index);
 
 /*
  * Take pages away, in three steps, with `lock` held for writing: locks and marks those of [first, end),

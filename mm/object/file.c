@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files: how a page is read. One thread puts a locked page into the index and reads it; whoever wants it
- * meanwhile sleeps until it is unlocked, and starts over. A page that could not be read leaves the index
- * before it is unlocked: so the next one who wants it tries again, and nobody ever maps it.
+ * meanwhile sleeps until it is unlocked, and starts over. A page that could not be read stays in the index
+ * and is not PG_uptodate: nobody maps it, and the next one who wants it locks it and tries again. It does not
+ * leave, since its frame would be free a grace period later only, and a touch that fails may be tried without
+ * end.
  */
 #include "mm/object/file.h"
 
@@ -38,26 +40,31 @@ static int get_page(struct object *base, uint64_t index, struct page **page)
 void sf_io_done(struct sf_io *io, int error)
 {
 	struct file_io *file_io = container_of(io, struct file_io, io);
+	_Atomic uint32_t *transferred = &file_io->page->cache.transferred;
 
 	file_io->error = error;
-	atomic_store_explicit(&file_io->done, 1, memory_order_release);
-	port_wake(&file_io->done, 1);
+	/* Release: what was read, and the error. From here on the transfer can be gone. */
+	atomic_store_explicit(transferred, 1, memory_order_release);
+	port_wake(transferred, 1);
 }
 
 int file_transfer_wait(struct file_io *io)
 {
-	while (!atomic_load_explicit(&io->done, memory_order_acquire)) {
+	_Atomic uint32_t *transferred = &io->page->cache.transferred;
+
+	while (!atomic_load_explicit(transferred, memory_order_acquire)) {
 		lock_rank_may_sleep();
-		port_wait(&io->done, 0);
+		port_wait(transferred, 0);
 	}
 	return io->error;
 }
 
-int file_transfer_start(struct file_object *file, struct file_io *io, bool write)
+int file_transfer_start(struct file_object *file, struct file_io *io, struct page *page, bool write)
 {
 	struct sf_backing *backing = file->backing;
 
-	atomic_store_explicit(&io->done, 0, memory_order_relaxed);
+	io->page = page;
+	atomic_store_explicit(&page->cache.transferred, 0, memory_order_relaxed);
 	return write ? backing->ops->write(backing, &io->io) : backing->ops->read(backing, &io->io);
 }
 
@@ -76,7 +83,7 @@ static int read_contents(struct file_object *file, struct page *page, uint64_t i
 		return 0;
 	}
 	io.io.bytes = bytes - offset < PORT_PAGE_SIZE ? bytes - offset : PORT_PAGE_SIZE;
-	error = file_transfer_start(file, &io, false);
+	error = file_transfer_start(file, &io, page, false);
 	if (!error)
 		error = file_transfer_wait(&io);
 	if (!error)
@@ -121,7 +128,30 @@ static int add_locked(struct file_object *file, uint64_t index, bool beyond, str
 	return error == -EEXIST ? 0 : error;
 }
 
-/* Makes sure that the page is in the index and PG_uptodate, or was so a moment ago. */
+/* Whether the backing may have lost the page, or its end, before the object has. */
+static bool being_cut(struct file_object *file, uint64_t index)
+{
+	/* Acquire: when the cut is over, the size is seen. */
+	return (index + 1) << PORT_PAGE_SHIFT > atomic_load_explicit(&file->cut_bytes, memory_order_acquire);
+}
+
+/*
+ * Reads a page that the caller has locked, and unlocks it. Returns 0 with it PG_uptodate, what the backing
+ * failed with, or -EAGAIN when it was read while the object was cut: not to who holds the object's lock.
+ */
+static int read_locked(struct file_object *file, struct page *page, uint64_t index)
+{
+	int error = read_contents(file, page, index);
+
+	if (!error && unlikely(being_cut(file, index)))
+		error = -EAGAIN;
+	/* Release: the contents come before the flag. */
+	page_end_flag(page, PG_locked, error ? 0 : PG_uptodate);
+	return error;
+}
+
+/* Makes sure that the page is in the index and PG_uptodate, or was so a moment ago. Returns as read_locked().
+ */
 static int read_in(struct file_object *file, uint64_t index)
 {
 	struct page *page;
@@ -129,27 +159,43 @@ static int read_in(struct file_object *file, uint64_t index)
 
 	if (error || !page)
 		return error;
-	error = read_contents(file, page, index);
-	if (error)
-		cache_drop_page(&file->cache, page, index);
-	else
-		/* Release: the contents come before the flag. */
-		page_end_flag(page, PG_locked, PG_uptodate);
+	error = read_locked(file, page, index);
 	page_put(file->cache.objects->frames, page);
 	return error;
+}
+
+/* The same for one that was found without its contents; who reads it now is waited for. */
+static int read_again(struct file_object *file, struct page *page, uint64_t index)
+{
+	if (!cache_lock_inside(&file->cache, page, index))
+		return 0;
+	if (!page_is_uptodate(page))
+		return read_locked(file, page, index);
+	page_unlock(page);
+	return 0;
 }
 
 static int wait_page(struct object *base, uint64_t index)
 {
 	struct sf_object *object = cache_of(base);
 	struct page *page = cache_find_get(object, index);
+	int error = 0;
 
-	if (!page)
-		return read_in(file_of(object), index);
-	if (!page_has_flag(page, PG_uptodate) || page_has_flag(page, PG_removed))
-		page_wait_flag(page, PG_locked);
-	page_put(object->objects->frames, page);
-	return 0;
+	if (!page) {
+		error = read_in(file_of(object), index);
+	} else {
+		if (!page_is_uptodate(page))
+			error = read_again(file_of(object), page, index);
+		else if (page_has_flag(page, PG_removed))
+			page_wait_flag(page, PG_locked);
+		page_put(object->objects->frames, page);
+	}
+	if (unlikely(error == -EAGAIN)) {
+		down_read(&object->lock);
+		up_read(&object->lock);
+		error = 0;
+	}
+	return error;
 }
 
 static int read_page(struct sf_object *object, uint64_t index, struct page **page)
@@ -169,43 +215,60 @@ static int read_page(struct sf_object *object, uint64_t index, struct page **pag
 }
 
 /*
- * A page that is overwritten as a whole, or has nothing in the backing, need not be read: it is made of
- * zeroes, so that what is not written over is right even if the writer fails later.
+ * A page that is overwritten as a whole, or has nothing in the backing, need not be read. It stays locked
+ * until it is written: in place of what the file has, nobody may see zeroes.
  */
-static int make_page(struct file_object *file, uint64_t index)
+static int make_page(struct file_object *file, uint64_t index, struct page **page)
 {
 	struct frames *frames = file->cache.objects->frames;
-	struct page *page;
-	int error = add_locked(file, index, true, &page);
+	int error = add_locked(file, index, true, page);
 
-	if (error || !page)
-		return error;
-	port_page_clear(page_address(frames, page), frames->structure_only);
-	page_end_flag(page, PG_locked, PG_uptodate);
-	page_put(frames, page);
-	return 0;
+	if (!error && *page)
+		port_page_clear(page_address(frames, *page), frames->structure_only);
+	return error;
 }
 
 /* The lock is held: nothing is taken away, and the size stays. */
 static int write_page(struct sf_object *object, uint64_t index, size_t from, size_t bytes, struct page **page)
 {
-	bool whole = from == 0 && bytes == PORT_PAGE_SIZE, beyond = index >= cache_pages(object);
+	struct file_object *file = file_of(object);
+	bool unread = (from == 0 && bytes == PORT_PAGE_SIZE) || index >= cache_pages(object);
 	int error;
 
 	do {
 		*page = cache_find_get(object, index);
 		if (*page && page_is_uptodate(*page))
 			return 0;
-		if (*page) {
-			page_wait_flag(*page, PG_locked);
-			page_put(object->objects->frames, *page);
-			error = 0;
+		if (!*page && unread) {
+			error = make_page(file, index, page);
+			if (*page)
+				return 0;
+		} else if (!*page) {
+			error = read_in(file, index);
+		} else if (unread) {
+			page_lock(*page);
+			if (!page_is_uptodate(*page))
+				return 0;
+			page_unlock(*page);
+			return 0;
 		} else {
-			error = whole || beyond ? make_page(file_of(object), index)
-						: read_in(file_of(object), index);
+			error = read_again(file, *page, index);
+			page_put(object->objects->frames, *page);
+			*page = NULL;
 		}
 	} while (!error);
 	return error;
+}
+
+void file_cut_begin(struct file_object *file, uint64_t bytes)
+{
+	/* Release: who has read what the backing has then sees this. */
+	atomic_store_explicit(&file->cut_bytes, bytes, memory_order_release);
+}
+
+void file_cut_end(struct file_object *file)
+{
+	atomic_store_explicit(&file->cut_bytes, UINT64_MAX, memory_order_release);
 }
 
 int file_resize_backing(struct file_object *file, uint64_t bytes)
@@ -298,6 +361,7 @@ int file_create(struct objects *objects, struct sf_backing *backing, struct sf_o
 	file->cache.file = true;
 	file->backing = backing;
 	atomic_init(&file->backing_bytes, backing->bytes);
+	atomic_init(&file->cut_bytes, UINT64_MAX);
 	cache_init(&file->cache, objects, backing->bytes, false);
 	cache_publish(&file->cache);
 	*object = &file->cache;

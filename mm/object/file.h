@@ -20,6 +20,12 @@ struct file_object {
 	 * writing.
 	 */
 	_Atomic uint64_t backing_bytes;
+	/*
+	 * Where the backing will end, from before it is cut until the size says so, too; else UINT64_MAX.
+	 * What is read from beyond meanwhile can be zeroes that the object never had. Atomic; written by who
+	 * holds the object's lock for writing.
+	 */
+	_Atomic uint64_t cut_bytes;
 };
 
 static inline struct file_object *file_of(struct sf_object *object)
@@ -30,15 +36,15 @@ static inline struct file_object *file_of(struct sf_object *object)
 /* Makes the object of `backing`. Returns as sf_file_open(), with one reference. Not from the fault path. */
 int file_create(struct objects *objects, struct sf_backing *backing, struct sf_object **object);
 
-/* A transfer that its maker waits for. */
+/* A transfer that its maker waits for, by a word of its first page. */
 struct file_io {
 	struct sf_io io;
+	struct page *page;
 	int error;
-	_Atomic uint32_t done; /* 1 when it is over. Atomic */
 };
 
-/* Starts a transfer of io->io. Returns 0, or why it cannot be started. */
-int file_transfer_start(struct file_object *file, struct file_io *io, bool write);
+/* Starts a transfer of io->io, whose first page is `page`. Returns 0, or why it cannot be started. */
+int file_transfer_start(struct file_object *file, struct file_io *io, struct page *page, bool write);
 
 /* Waits for one that was started. Returns what it ended with. Sleeps. */
 int file_transfer_wait(struct file_io *io);
@@ -55,6 +61,13 @@ typedef void file_protect(struct sf_object *object, uint64_t first, uint64_t end
  * Sleeps; the object's lock is held for reading or writing, or nobody else can reach the object.
  */
 void file_write_back(struct file_object *file, uint64_t first, uint64_t end, file_protect *protect);
+
+/*
+ * Surround a cut of the backing and of the size, to `bytes`. The object's lock is held for writing; in
+ * between no page is read beyond.
+ */
+void file_cut_begin(struct file_object *file, uint64_t bytes);
+void file_cut_end(struct file_object *file);
 
 /* Calls the backing's resize(). The object's lock is held for writing. Returns 0, or what that returns. */
 int file_resize_backing(struct file_object *file, uint64_t bytes);

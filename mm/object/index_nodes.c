@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "port/cpu.h"
+#include "port/lifetime.h"
 #include "port/memory.h"
 #include "sync/percpu.h"
 
@@ -61,6 +62,17 @@ static void push(struct index_nodes_cpu *own, struct index_node *node)
 	node->next = own->free;
 	own->free = node;
 	own->count++;
+	port_memory_dead(node, sizeof(*node), "struct index_node");
+}
+
+static struct index_node *pop(struct index_nodes_cpu *own)
+{
+	struct index_node *node = own->free;
+
+	port_memory_alive(node, sizeof(*node));
+	own->free = node->next;
+	own->count--;
+	return node;
 }
 
 /* Cuts a frame into nodes. Their memory is whatever it was. */
@@ -87,9 +99,7 @@ struct index_node *index_node_get(struct index_nodes *nodes)
 
 	if (!own->free && !refill(nodes, own))
 		return NULL;
-	node = own->free;
-	own->free = node->next;
-	own->count--;
+	node = pop(own);
 	memset(node, 0, sizeof(*node));
 	node->nodes = nodes;
 	return node;
@@ -110,10 +120,13 @@ static void give_back(struct index_nodes *nodes, struct index_node *node)
 {
 	struct page *page = frame_of(nodes, node);
 
+	port_memory_dead(node, sizeof(*node), "struct index_node");
 	/* Release: whoever gave a node back is done with it. Acquire: the last comes after all of them. */
 	if (atomic_fetch_sub_explicit(&page->nodes.out, 1, memory_order_acq_rel) != 1)
 		return;
 	frames_count(nodes->frames, FRAMES_INDEX, -1);
+	/* The frame's next life, which is the allocator's. */
+	port_memory_alive(page_address(nodes->frames, page), PORT_PAGE_SIZE);
 	frame_free(nodes->frames, page);
 }
 
@@ -145,12 +158,8 @@ void index_nodes_drain(struct index_nodes *nodes)
 {
 	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
 		struct index_nodes_cpu *own = percpu_of(&nodes->cpu, cpu);
-		struct index_node *node;
 
-		while ((node = own->free)) {
-			own->free = node->next;
-			give_back(nodes, node);
-		}
-		own->count = 0;
+		while (own->free)
+			give_back(nodes, pop(own));
 	}
 }

@@ -30,13 +30,13 @@ struct page *page_index_find(const struct page_index *index, uint64_t at)
 {
 	void *_Atomic *slot = index_slot(index, at);
 
-	return slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+	return slot ? rcu_dereference(slot) : NULL;
 }
 
 struct page *page_index_next(const struct page_index *index, uint64_t *at, uint64_t end)
 {
 	while (*at < end) {
-		uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+		uintptr_t root = rcu_dereference(&index->root);
 		struct index_node *node = root_node(root);
 		unsigned level = root_level(root);
 		void *found = node;
@@ -44,8 +44,7 @@ struct page *page_index_next(const struct page_index *index, uint64_t *at, uint6
 		if (!index_reaches(level, *at))
 			return NULL;
 		while (node) {
-			found = atomic_load_explicit(&node->slot[index_slot_number(*at, level)],
-						     memory_order_acquire);
+			found = rcu_dereference(&node->slot[index_slot_number(*at, level)]);
 			if (!found || level == 1)
 				break;
 			node = found;
@@ -64,7 +63,7 @@ static uint64_t count_nodes(const struct index_node *node, unsigned level)
 	uint64_t count = 1;
 
 	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
-		const struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+		const struct index_node *child = rcu_dereference(&node->slot[i]);
 
 		if (child)
 			count += count_nodes(child, level - 1);
@@ -74,7 +73,7 @@ static uint64_t count_nodes(const struct index_node *node, unsigned level)
 
 uint64_t page_index_nodes(const struct page_index *index)
 {
-	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+	uintptr_t root = rcu_dereference(&index->root);
 
 	return root ? count_nodes(root_node(root), root_level(root)) : 0;
 }
@@ -84,7 +83,7 @@ static bool has_nodes_from(const struct index_node *node, unsigned level, uint64
 {
 	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
 		uint64_t start = first + i * index_span(level);
-		const struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+		const struct index_node *child = rcu_dereference(&node->slot[i]);
 
 		if (!child || start + index_span(level) <= from)
 			continue;
@@ -96,7 +95,7 @@ static bool has_nodes_from(const struct index_node *node, unsigned level, uint64
 
 bool page_index_prunable(const struct page_index *index, uint64_t from)
 {
-	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+	uintptr_t root = rcu_dereference(&index->root);
 
 	if (!root)
 		return false;

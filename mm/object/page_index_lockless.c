@@ -15,7 +15,7 @@
 /* Makes the tree high enough for `at`. Returns the root, 0 without a frame. */
 static uintptr_t grow(struct page_index *index, uint64_t at)
 {
-	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+	uintptr_t root = rcu_dereference(&index->root);
 
 	while (!index_reaches(root_level(root), at)) {
 		struct index_node *node = index_node_get(index->nodes);
@@ -63,7 +63,7 @@ static int insert(struct page_index *index, uint64_t at, struct page *page, stru
 	for (unsigned level = root_level(root); level > 1 && node; level--) {
 		void *_Atomic *slot = &node->slot[index_slot_number(at, level)];
 
-		node = atomic_load_explicit(slot, memory_order_acquire);
+		node = rcu_dereference(slot);
 		if (!node)
 			node = add_node(index, slot);
 	}

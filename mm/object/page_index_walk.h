@@ -7,6 +7,7 @@
 #define MM_OBJECT_PAGE_INDEX_WALK_H
 
 #include "mm/object/page_index.h"
+#include "sync/rcu.h"
 
 /* As many levels as an index of 51 bits needs. */
 #define INDEX_LEVELS_MAX 9u
@@ -52,14 +53,14 @@ static inline bool index_reaches(unsigned level, uint64_t at)
 /* The slot of `at`, NULL if there is none yet. In an RCU read section. */
 static inline void *_Atomic *index_slot(const struct page_index *index, uint64_t at)
 {
-	uintptr_t root = atomic_load_explicit(&index->root, memory_order_acquire);
+	uintptr_t root = rcu_dereference(&index->root);
 	struct index_node *node = root_node(root);
 	unsigned level = root_level(root);
 
 	if (!index_reaches(level, at))
 		return NULL;
 	for (; level > 1 && node; level--)
-		node = atomic_load_explicit(&node->slot[index_slot_number(at, level)], memory_order_acquire);
+		node = rcu_dereference(&node->slot[index_slot_number(at, level)]);
 	return node ? &node->slot[index_slot_number(at, 1)] : NULL;
 }
 

@@ -68,9 +68,12 @@ static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct
 	if (missing != MAKE_BEYOND && index >= cache_pages(&shmem->cache))
 		return -EFAULT;
 	*page = page_index_find(&shmem->cache.index, index);
-	if (!*page && missing != LEAVE)
+	if (!*page && missing == LEAVE)
+		/* It has been cut off since, or there is none. */
+		return index < cache_pages(&shmem->cache) ? 0 : -EFAULT;
+	if (!*page)
 		error = make_page(shmem, index, missing, page);
-	if (error || !*page)
+	if (error)
 		return error;
 	if (unlikely(!page_is_uptodate(*page)))
 		port_spin_until_u64(&(*page)->flags, PG_locked, 0);

@@ -21,6 +21,7 @@
  */
 struct shmem_stock {
 	CACHE_LINE_ALIGNED _Atomic uint64_t pages;
+	_Atomic uint64_t adding; /* 1 while the CPU may have reserved a page that the index has not got yet */
 };
 
 struct shmem {

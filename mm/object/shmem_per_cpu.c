@@ -5,13 +5,16 @@
  *
  * With a limit each CPU has a stock of pages that it has reserved, and takes a batch when that is empty,
  * under shmem_limit_lock. When there is nothing left to reserve, it takes from the other stocks. Pages come
- * into stocks under the lock only, so who finds all of them empty knows that the limit is reached.
+ * into stocks under the lock only, so who finds all of them empty knows that the limit is reached; only the
+ * page that it wants may be about to come, from a CPU that has reserved it a moment ago. So it waits for
+ * those, looks, and tries again if there were any.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "mm/object/shmem.h"
 #include "port/cpu.h"
+#include "port/spin.h"
 #include "port/trace.h"
 
 #define STOCK_PAGES 32u
@@ -37,17 +40,18 @@ static void destroy(struct shmem *shmem)
 	percpu_free(&shmem->stock);
 }
 
-/* Takes up to `wanted` pages from `pages`. Returns how many. */
+/* Takes up to `wanted` pages from `pages`. Returns how many. Who finds too few sees that the taker is
+ * `adding`. */
 static uint64_t take(_Atomic uint64_t *pages, uint64_t wanted)
 {
-	uint64_t there = atomic_load_explicit(pages, memory_order_relaxed), taken;
+	uint64_t there = atomic_load_explicit(pages, memory_order_acquire), taken;
 
 	do {
 		taken = there < wanted ? there : wanted;
 		if (!taken)
 			return 0;
-	} while (!atomic_compare_exchange_weak_explicit(pages, &there, there - taken, memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(pages, &there, there - taken, memory_order_acq_rel,
+							memory_order_acquire));
 	return taken;
 }
 
@@ -97,6 +101,53 @@ static void uncount(struct shmem *shmem, uint64_t pages)
 		give(&shmem->unreserved, pages);
 }
 
+/* Around a reservation and the page's coming into the index, so that who finds no page left can wait for
+ * that. */
+static void adding(struct shmem *shmem, uint64_t yes)
+{
+	struct shmem_stock *own;
+
+	if (!limited(shmem))
+		return;
+	own = percpu_this(&shmem->stock);
+	atomic_store_explicit(&own->adding, yes, memory_order_seq_cst);
+}
+
+/* Waits for who may hold the last pages that are allowed. Returns whether there was anybody. */
+static bool wait_for_others(struct shmem *shmem)
+{
+	bool waited = false;
+
+	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
+		struct shmem_stock *other = percpu_of(&shmem->stock, cpu);
+
+		if (atomic_load_explicit(&other->adding, memory_order_seq_cst)) {
+			port_spin_until_u64(&other->adding, 1, 0);
+			waited = true;
+		}
+	}
+	return waited;
+}
+
+/* Returns -ENOSPC at the limit: then the page was not there, nor about to be, when all was reserved. */
+static int reserve_or_find(struct shmem *shmem, uint64_t index, struct page **page)
+{
+	for (;;) {
+		bool waited;
+
+		adding(shmem, 1);
+		if (reserve(shmem))
+			return 0;
+		adding(shmem, 0);
+		waited = wait_for_others(shmem);
+		*page = page_index_find(&shmem->cache.index, index);
+		if (*page)
+			return -EEXIST;
+		if (!waited)
+			return -ENOSPC;
+	}
+}
+
 static int add_page(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
 {
 	struct page_index *tree = &shmem->cache.index;
@@ -105,20 +156,20 @@ static int add_page(struct shmem *shmem, uint64_t index, struct page **page, boo
 
 	if (!made)
 		return -ENOMEM;
-	error = reserve(shmem) ? 0 : -ENOSPC;
+	error = reserve_or_find(shmem, index, page);
 	if (!error) {
 		error = tree->ops->insert(tree, index, made, page);
-		if (!error) {
-			*page = made;
-			*fresh = true;
-			return 0;
-		}
-		uncount(shmem, 1);
-	} else if ((*page = page_index_find(tree, index))) {
-		error = 0; /* the last page that was allowed is the one that is wanted */
+		if (error)
+			uncount(shmem, 1);
+		adding(shmem, 0);
 	}
-	shmem_free_page(shmem, made);
-	return error == -EEXIST ? 0 : error;
+	if (error) {
+		shmem_free_page(shmem, made);
+		return error == -EEXIST ? 0 : error;
+	}
+	*page = made;
+	*fresh = true;
+	return 0;
 }
 
 static int check(const struct shmem *shmem, uint64_t pages, struct message *why)

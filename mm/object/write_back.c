@@ -117,7 +117,7 @@ static void start(struct write_back *work, struct run *run)
 	if (bytes - offset < io->bytes)
 		io->bytes = bytes - offset;
 	run->started = true;
-	run->error = file_transfer_start(work->file, &run->io, true);
+	run->error = file_transfer_start(work->file, &run->io, run->page[0], true);
 	work->next = (work->next + 1) % RUNS;
 }
 

@@ -115,6 +115,12 @@ struct page {
 			};
 			struct port_rcu_head rcu; /* used when it leaves the object's index */
 			_Atomic uint32_t events;  /* raised to wake who waits for a flag to go; atomic */
+			/*
+			 * 1 when the transfer that begins with this page is over: set by who ends it. Of a
+			 * page there is one at a time, by who has PG_locked for reading it, or PG_writeback.
+			 * Atomic.
+			 */
+			_Atomic uint32_t transferred;
 		} cache;
 		char line[48];
 	};

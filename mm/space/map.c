@@ -231,8 +231,10 @@ int space_map_object(struct sf_space *space, uintptr_t address, uint64_t length,
 	    .page_offset = offset >> PORT_PAGE_SHIFT,
 	    .object = &object->object,
 	};
-	int error = page_aligned(offset) ? check_map(&length, flags) : -EINVAL;
+	int error = -EINVAL;
 
+	if (page_aligned(offset) && object->objects == space->parts.objects)
+		error = check_map(&length, flags);
 	if (!error)
 		error = map(space, address, length, flags, &shape);
 	if (!error)

@@ -8,6 +8,7 @@
 
 #include "mm/object/cache.h"
 #include "mm/system/internal.h"
+#include "port/rcu.h"
 
 static int bad_page(struct check *check, const struct page *page, const char *what)
 {
@@ -15,7 +16,7 @@ static int bad_page(struct check *check, const struct page *page, const char *wh
 			   page_to_pfn(check->system->frames, page), page->cache.index, what);
 }
 
-/* At rest a page is there, with its contents, and nobody is at work on it. */
+/* At rest a page is there, with its contents unless a file could not be read, and nobody is at work on it. */
 static int check_cache_page(struct check *check, const struct sf_object *object, const struct page *page,
 			    uint64_t index)
 {
@@ -24,7 +25,8 @@ static int check_cache_page(struct check *check, const struct sf_object *object,
 
 	if (page->cache.object != object || page->cache.index != index)
 		return bad_page(check, page, "says that it is another's");
-	if (!page_refcount(page) || !(flags & PG_cached) || !(flags & PG_uptodate) || (flags & at_work))
+	if (!page_refcount(page) || !(flags & PG_cached) || (flags & at_work) ||
+	    (!(flags & PG_uptodate) && (!object->file || page_mapcount(page) || (flags & PG_dirty))))
 		return bad_page(check, page, "is not there, or somebody is at work on it");
 	if (!(flags & PG_file) != !object->file || (!object->file && (flags & PG_dirty)))
 		return bad_page(check, page, "is of another kind, or dirty");
@@ -112,12 +114,14 @@ int check_objects(struct check *check)
 	uint64_t nodes = 0;
 	int error = 0;
 
+	port_rcu_read_lock();
 	for (const struct sf_object *object = objects->list; object && !error; object = object->next) {
 		error = check_index(check, object);
 		if (!error)
 			error = check_mappings(check, object);
 		nodes += page_index_nodes(&object->index);
 	}
+	port_rcu_read_unlock();
 	if (error)
 		return error;
 	index_nodes_drain(objects->nodes);

@@ -9,6 +9,7 @@
 #include "mm/object/pfn.h"
 #include "mm/object/cache.h"
 #include "mm/system/internal.h"
+#include "port/rcu.h"
 
 struct space_check {
 	struct check *check;
@@ -46,6 +47,7 @@ static int check_page_entry(struct check *check, const struct vma *vma, uintptr_
 	uint64_t pfn = pte_pfn(pte);
 	struct page *page = pfn_to_page(frames, pfn);
 	const struct sf_object *object = object_cached(vma->object);
+	const struct page *cached;
 
 	if (pte & PTE_SPECIAL) {
 		if (pfn != ZERO_PFN || vma->object || (pte & PTE_WRITE))
@@ -67,7 +69,10 @@ static int check_page_entry(struct check *check, const struct vma *vma, uintptr_
 			return bad_entry(check, address, pte, "lets a page be written that others map");
 		return 0;
 	}
-	if (page_index_find(&object->index, vma_page_index(vma, address)) != page)
+	port_rcu_read_lock();
+	cached = page_index_find(&object->index, vma_page_index(vma, address));
+	port_rcu_read_unlock();
+	if (cached != page)
 		return bad_entry(check, address, pte, "maps another page than its object has there");
 	if ((pte & PTE_WRITE) && (vma_private(vma) || (object->file && !page_has_flag(page, PG_dirty))))
 		return bad_entry(check, address, pte, "lets a page be written that is private, or clean");
@@ -145,11 +150,27 @@ static int check_vmas(struct check *check, const struct sf_space *space)
 	return 0;
 }
 
+/* Who changes entries has said that it is over. */
+static int check_translations(struct check *check, const struct translations *translations)
+{
+	uint32_t changers = atomic_load(&translations->changers);
+
+	if (changers)
+		return message_set(check->why, -EINVAL,
+				   "a space counts %" PRIu32 " changers of translations, and none is there",
+				   changers);
+	if (atomic_load(&translations->write_protecting) % 2)
+		return message_set(check->why, -EINVAL, "a space waits for a fork that is over to flush");
+	return 0;
+}
+
 int check_space(struct check *check, struct sf_space *space)
 {
 	struct space_check argument = {.check = check, .space = space};
 	int error = check_vmas(check, space);
 
+	if (!error)
+		error = check_translations(check, &space->table.translations);
 	if (error)
 		return error;
 	return table_check(&space->table, check_entry, &argument, &check->tables, check->why);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mm/object/file.h"
+#include "mm/object/page_wait.h"
 #include "mm/object/shmem.h"
 #include "mm/system/internal.h"
 #include "port/page.h"
@@ -167,6 +168,8 @@ static int write_part(struct sf_object *object, uint64_t offset, const char *buf
 	/* After the bytes: who writes back from now on finds them. */
 	if (object->file)
 		page_set_dirty(page);
+	if (!page_is_uptodate(page))
+		page_end_flag(page, PG_locked, PG_uptodate);
 	page_put(frames, page);
 	if (offset + bytes > atomic_load_explicit(&object->bytes, memory_order_relaxed))
 		atomic_store_explicit(&object->bytes, offset + bytes, memory_order_seq_cst);

@@ -69,13 +69,26 @@ static int resize_backing(struct sf_object *object, uint64_t bytes)
 }
 
 /* The backing first: if it cannot, nothing has changed. What it reads from then on are zeroes. */
+static int cut_size(struct sf_object *object, uint64_t bytes)
+{
+	int error;
+
+	if (object->file)
+		file_cut_begin(file_of(object), bytes);
+	error = resize_backing(object, bytes);
+	if (!error)
+		set_size(object, bytes);
+	if (object->file)
+		file_cut_end(file_of(object));
+	return error;
+}
+
 static int shrink_locked(struct sf_object *object, uint64_t bytes)
 {
-	int error = resize_backing(object, bytes);
+	int error = cut_size(object, bytes);
 
 	if (error)
 		return error;
-	set_size(object, bytes);
 	drop_pages(object, page_up(bytes), PAGE_INDEX_END, false);
 	object_zero_tail(object, bytes);
 	return 0;

@@ -62,9 +62,10 @@ int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t ta
 /*
  * Truncation and hole punching: empties the entries of one last-level table, the first at or after `start`;
  * with `keep_anonymous` only those that map pages of an object. And write-back: takes the right to write away
- * from entries that map pages of an object, and makes them clean. Both return where to go on, `end` when
- * there is nothing more, in one RCU read section with gather_begin(), with no lock of the space. The VMA is
- * linked in its object, and that object's mappings_lock is held: so entries do not move.
+ * from entries that map pages of an object, makes them clean, and has the range flushed in any case. Both
+ * return where to go on, `end` when there is nothing more, in one RCU read section with gather_begin(), with
+ * no lock of the space. The VMA is linked in its object, and that object's mappings_lock is held: so entries
+ * do not move.
  */
 uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, bool keep_anonymous,
 			   struct gather *gather);

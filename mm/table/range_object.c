@@ -29,12 +29,6 @@ static void zap(struct pte_ref *ref, struct gather *gather)
 	pte_set_unlock(ref, 0);
 }
 
-static void clean(struct pte_ref *ref, struct gather *gather)
-{
-	gather_flush_range(gather, ref->address, ref->address + PORT_PAGE_SIZE);
-	pte_clear_unlock(ref, PTE_WRITE | PTE_DIRTY);
-}
-
 /*
  * Finds the first last-level table at or after *start and ends the range there at the latest. Faults that
  * have an entry of it locked are waited for, where the lock is the table's: entries that are empty are passed
@@ -71,17 +65,24 @@ uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, 
 	return end;
 }
 
+/*
+ * All of the range is flushed, also where no entry or no table is: somebody who unmaps may have taken an
+ * entry away and not have flushed yet, and a CPU may still write through what it was.
+ */
 uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather)
 {
 	struct pte_ref ref;
+	uintptr_t from = start;
+	bool found = begin_table(table, &start, &end);
 
-	if (!begin_table(table, &start, &end))
+	gather_flush_range(gather, from, end);
+	if (!found)
 		return end;
 	for (; start < end; start += PORT_PAGE_SIZE) {
 		if (!pte_lock_existing(table, start, &ref))
 			continue;
 		if ((ref.value & (PTE_WRITE | PTE_DIRTY)) && maps_object_page(&ref))
-			clean(&ref, gather);
+			pte_clear_unlock(&ref, PTE_WRITE | PTE_DIRTY);
 		else
 			pte_unlock(&ref);
 	}

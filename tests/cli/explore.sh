@@ -65,6 +65,21 @@ refuses replay_of_many "--replay runs one schedule; leave --runs out" explore fa
 refuses unknown_variant 'experiment pfn-insert has no variant "lok"; did you mean "lock"? there are: lock, rwlock, cmpxchg, default' \
 	explore pfn-insert --variant lok
 
+refuses empty_policy '--variant: a policy is wanted, as "vma_lookup=rcu" or "default", not an empty text' \
+	explore fault-unmap --variant ''
+refuses blank_policy '--variant: a policy is wanted, as "vma_lookup=rcu" or "default", not an empty text' \
+	explore seqcount --variant ' '
+refuses empty_variant 'experiment pfn-insert has no variant ""; there are: lock, rwlock, cmpxchg, default' \
+	explore pfn-insert --variant ''
+refuses too_many_cpus 'refcount, policy default: this check runs on 2 CPUs, not 4: no two can do the same' explore refcount --cpus 4
+refuses too_few_cpus 'spinlock, policy default: this check runs on 3 to 8 CPUs, not 2' explore spinlock --cpus 2
+
+# A check that looks at no policy wants a right one, too.
+run explore seqcount --variant nonsense
+[ "$status" = 2 ] && [ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
+	grep -q '^softfault: .*nonsense' "$work/stderr"
+report policy_of_a_check_without $?
+
 run explore fault-unamp
 [ "$status" = 2 ] && [ ! -s "$work/stdout" ] &&
 	grep -q '^softfault: there is no check or experiment "fault-unamp"; did you mean "fault-unmap"' "$work/stderr"
@@ -75,6 +90,16 @@ run explore fault-unmap --variant vma_lookup=magic
 	grep -q "has no choice 'magic'; there are: rcu," "$work/stderr"
 report unknown_policy $?
 
+run list checks --json -
+python3 - "$work/stdout" <<'E'
+import json, sys
+checks = {check["name"]: check for check in json.load(open(sys.argv[1]))["checks"]}
+assert checks["spinlock"]["variants"] == ["default"] and not checks["spinlock"]["planted"]
+assert "vma_lookup=refcount" in checks["cow-fork"]["variants"]
+assert checks["planted-publish"]["planted"]
+E
+report lists_variants $?
+
 # --- No failure ------------------------------------------------------------------------------------------
 prints lists_checks 0 '^fault-unmap +a write fault' list checks
 prints lists_planted 0 '^planted-lookup-2009 +planted fault: ' list checks
@@ -82,6 +107,8 @@ prints right_code 0 '^fault-unmap, 2 CPUs, default: 300 schedules, no failure \(
 	explore fault-unmap --variant default --runs 300
 prints random 0 '^fault-unmap, 2 CPUs, default: 300 schedules, no failure \(random, [0-9]+ steps\)$' \
 	explore fault-unmap --variant default --runs 300 --strategy random
+prints more_cpus_than_functions 0 '^fault-unmap, 3 CPUs, default: 200 schedules, no failure' \
+	explore fault-unmap --variant default --runs 200 --cpus 3
 prints more_cpus 0 '^spinlock, 4 CPUs, default: 50 schedules' explore spinlock --runs 50 --cpus 4
 prints a_policy 0 '^fault-unmap, 2 CPUs, vma_lookup=refcount: 50 schedules' \
 	explore fault-unmap --variant vma_lookup=refcount --runs 50
@@ -137,6 +164,10 @@ report narrow $?
 cp "$softfault" "$work/softfault"
 (cd "$work" && SOFTFAULT_PATH=/nowhere ./softfault explore planted-lookup-2009) >"$work/stdout" 2>"$work/stderr"
 same checks_are_part_of_the_command "$work/found"
+(cd "$work" && ./softfault explore fault-unamp) >"$work/stdout" 2>"$work/stderr"
+[ "$?" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
+	grep -q '^softfault: there is no check "fault-unamp"; did you mean "fault-unmap"' "$work/stderr"
+report unknown_check_without_experiments $?
 
 # --- The end of it ---------------------------------------------------------------------------------------
 timeout --preserve-status -s INT 1 "$softfault" explore fault-unmap --variant default --runs 1000000000 \

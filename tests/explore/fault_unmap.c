@@ -4,12 +4,14 @@
  *
  *   the tree   [A A]      CPU 0 writes to the first A, CPU 1 unmaps both
  *
- * Whichever comes first, nothing is mapped afterwards, and no frame is lost.
+ * Whichever comes first, nothing is mapped afterwards, and no frame is lost. More CPUs do the same.
  */
 #include "tests/explore/fixture.h"
 
 #include <errno.h>
 #include <stddef.h>
+
+#include "port/cpu.h"
 
 static int setup(struct message *why)
 {
@@ -25,7 +27,7 @@ static int setup(struct message *why)
 
 static void fault(void)
 {
-	fixture.result[0] = sf_touch(fixture.space, AT, SF_WRITE, NULL);
+	fixture.result[port_cpu()] = sf_touch(fixture.space, AT, SF_WRITE, NULL);
 }
 
 static void unmap(void)
@@ -36,9 +38,10 @@ static void unmap(void)
 
 static bool holds(struct message *why)
 {
-	if (fixture.result[0] && fixture.result[0] != -EFAULT)
-		return fixture_equal("what the write returned", (uint64_t)(int64_t)fixture.result[0],
-				     (uint64_t)-EFAULT, why);
+	for (unsigned cpu = 0; cpu < check_cpus(); cpu += 2)
+		if (fixture.result[cpu] && fixture.result[cpu] != -EFAULT)
+			return fixture_equal("what the write returned",
+					     (uint64_t)(int64_t)fixture.result[cpu], (uint64_t)-EFAULT, why);
 	return fixture_equal("the entry", system_pte(fixture.space, AT), 0, why) && fixture_good(why);
 }
 
@@ -47,6 +50,7 @@ const struct check fault_unmap_check = {
     .summary = "a write fault on private memory against an unmap of it",
     .setup = setup,
     .body = {fault, unmap},
+    .cpus_max = CHECK_CPUS_MAX,
     .holds = holds,
     .teardown = fixture_close,
     .variants = variants_pairwise,

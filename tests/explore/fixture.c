@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "mm/object/cache.h"
 #include "mm/page/frames.h"
 #include "mm/space/space.h"
 #include "mm/table/pte.h"
+#include "port/rcu.h"
 
 struct fixture fixture;
 
@@ -23,13 +25,17 @@ int fixture_open(bool contents, struct message *why)
 {
 	struct system_config config = {
 	    .own_frames = OWN_FRAMES, .exported_frames = EXPORTED_FRAMES, .structure_only = !contents};
+	struct sf_system_statistics statistics;
 	int error = policy_parse(&config.policy, check_policy(), why);
 
 	if (!error)
 		error = system_create(&config, &fixture.system, why);
 	if (error)
 		return error;
+	sf_system_statistics(fixture.system, &statistics);
+	fixture.free_frames = statistics.free_frames;
 	fixture.child = NULL;
+	fixture.object = NULL;
 	for (unsigned cpu = 0; cpu < CHECK_CPUS_MAX; cpu++)
 		fixture.made[cpu] = NULL;
 	error = sf_space_create(fixture.system, &fixture.space);
@@ -53,10 +59,18 @@ void fixture_close(void)
 	if (fixture.child)
 		sf_space_destroy(fixture.child);
 	sf_space_destroy(fixture.space);
+	sf_object_close(fixture.object);
+	/* Objects end a grace period after their last mapping; what waits for one would be neither free nor
+	 * used. */
+	port_rcu_barrier();
 	sf_system_statistics(fixture.system, &statistics);
 	check_equal(statistics.anonymous_frames, 0);
 	check_equal(statistics.table_frames, 0);
 	check_equal(statistics.pinned_frames, 0);
+	check_equal(statistics.shared_frames, 0);
+	check_equal(statistics.file_frames, 0);
+	/* The nodes of indices keep their frames for the next ones. */
+	check_nothing_left("frames", fixture.free_frames - statistics.free_frames - statistics.index_frames);
 	system_destroy(fixture.system);
 }
 
@@ -74,6 +88,44 @@ void fixture_map(uint64_t address, unsigned pages, int protection, int flags)
 
 	check_that(!sf_map(fixture.space, address, pages * PAGE, protection,
 			   flags | SF_MAP_ANONYMOUS | SF_MAP_FIXED, &mapped));
+}
+
+void fixture_shmem(unsigned pages, unsigned limit)
+{
+	check_that(!sf_object_create(fixture.system, pages * PAGE, limit * PAGE, &fixture.object));
+}
+
+void fixture_file(unsigned pages)
+{
+	file_open(&fixture.file, pages);
+	check_that(!sf_file_open(fixture.system, &fixture.file.backing, &fixture.object));
+}
+
+void fixture_map_object(uint64_t address, unsigned pages, int protection, int flags)
+{
+	uint64_t mapped;
+
+	check_that(!sf_map_object(fixture.space, address, pages * PAGE, protection, flags | SF_MAP_FIXED,
+				  fixture.object, 0, &mapped));
+}
+
+bool fixture_file_good(struct message *why)
+{
+	struct page *page;
+	bool good = true;
+
+	port_rcu_read_lock();
+	for (uint64_t index = 0; good && fixture.object->file &&
+				 (page = page_index_next(&fixture.object->index, &index, FILE_PAGES));
+	     index++) {
+		const uint64_t *words = page_address(fixture.space->parts.frames, page);
+
+		for (unsigned i = 0; good && i < FILE_WORDS && !page_has_flag(page, PG_dirty); i++)
+			good = fixture_equal("a word of a clean page", words[i], fixture.file.word[index][i],
+					     why);
+	}
+	port_rcu_read_unlock();
+	return good;
 }
 
 void fixture_store(struct sf_space *space, uint64_t address, uint64_t value)

@@ -11,6 +11,7 @@
 
 #include "base/message.h"
 #include "mm/system/system.h"
+#include "tests/explore/file.h"
 #include "vsmp/check.h"
 
 #define PAGE SF_PAGE_SIZE
@@ -29,16 +30,19 @@ extern struct fixture {
 	struct sf_space *space;
 	struct sf_space *child;                /* forked from `space` by a set-up; NULL: none */
 	struct sf_space *made[CHECK_CPUS_MAX]; /* by each CPU; NULL: none */
+	struct sf_object *object;              /* a handle, of which the mappings are; NULL: none */
+	struct file file;                      /* its backing, if it is a file */
 	int result[CHECK_CPUS_MAX];
+	uint64_t free_frames; /* before there was a space */
 } fixture;
 
 /*
  * Policies to explore under (struct check's `variants`): all pairs of choices; one of each choice of one
  * field, the others at their default.
  */
-extern const char *const variants_pairwise[], *const variants_lookup[], *const variants_lock[],
-									    *const variants_frame_cache[],
-										*const variants_memtype[];
+extern const char *const variants_pairwise[],
+    *const variants_lookup[], *const variants_lock[], *const variants_frame_cache[],
+							  *const variants_memtype[], *const variants_object[];
 
 /*
  * Makes the system and one empty space. With `contents` pages have contents, which costs time. Returns 0 or
@@ -49,7 +53,8 @@ int fixture_open(bool contents, struct message *why);
 /* Whether the whole system is right: system_check(). */
 bool fixture_good(struct message *why);
 
-/* Ends the spaces and the system; nothing may be left in use. */
+/* Ends the spaces and the system; nothing may be left in use: a frame that somebody has forgotten is a leak.
+ */
 void fixture_close(void);
 
 struct vma_lookup_ops;
@@ -65,6 +70,17 @@ bool fixture_equal(const char *what, uint64_t found, uint64_t wanted, struct mes
 
 /* Private or shared anonymous memory at a fixed place. */
 void fixture_map(uint64_t address, unsigned pages, int protection, int flags);
+
+/* Opens fixture.object, of so many pages: shared memory, at most `limit` pages of it (0: no limit); a file.
+ */
+void fixture_shmem(unsigned pages, unsigned limit);
+void fixture_file(unsigned pages);
+
+/* Maps fixture.object at a fixed place, from its beginning on. */
+void fixture_map_object(uint64_t address, unsigned pages, int protection, int flags);
+
+/* Whether the page of a file that is clean has what the file has, for all pages. */
+bool fixture_file_good(struct message *why);
 
 /* sf_write() and sf_read() of the first word of a page of a space, which must succeed. */
 void fixture_store(struct sf_space *space, uint64_t address, uint64_t value);

@@ -214,3 +214,37 @@ const struct check frames_put_check = {
     .teardown = teardown,
     .variants = variants_frame_cache,
 };
+
+/* The same on two memory nodes, a CPU in each: frames come from the other's, and go home by its depot. */
+const struct check frames_fresh_nodes_check = {
+    .name = "frames-fresh-nodes",
+    .summary = "as frames-fresh, where CPUs have nodes of their own",
+    .setup = setup,
+    .body = {first, second, third},
+    .nodes = 2,
+    .holds = holds,
+    .teardown = teardown,
+    .variants = variants_frame_cache,
+};
+
+const struct check frames_steal_nodes_check = {
+    .name = "frames-steal-nodes",
+    .summary = "as frames-steal, where CPUs have nodes of their own",
+    .setup = setup_used,
+    .body = {give_and_take, second},
+    .nodes = 2,
+    .holds = holds,
+    .teardown = teardown,
+    .variants = variants_frame_cache,
+};
+
+const struct check frames_drain_nodes_check = {
+    .name = "frames-drain-nodes",
+    .summary = "as frames-drain, where CPUs have nodes of their own: frames are sent home",
+    .setup = setup_handed,
+    .body = {give_all_and_take, give_all},
+    .nodes = 2,
+    .holds = holds,
+    .teardown = teardown,
+    .variants = variants_frame_cache,
+};

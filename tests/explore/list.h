@@ -12,12 +12,29 @@
 	X(cow_fork_check)                 \
 	X(fault_fork_again_check)         \
 	X(fault_fork_check)               \
+	X(fault_punch_check)              \
+	X(fault_truncate_check)           \
+	X(fault_truncate_known_check)     \
 	X(fault_unmap_check)              \
 	X(fault_unmap_map_check)          \
+	X(file_end_check)                 \
+	X(file_end_read_check)            \
+	X(file_late_check)                \
+	X(file_late_twice_check)          \
+	X(fork_truncate_check)            \
 	X(frames_drain_check)             \
+	X(frames_drain_nodes_check)       \
 	X(frames_fresh_check)             \
+	X(frames_fresh_nodes_check)       \
 	X(frames_put_check)               \
 	X(frames_steal_check)             \
+	X(frames_steal_nodes_check)       \
+	X(index_grow_check)               \
+	X(index_prune_check)              \
+	X(index_walk_check)               \
+	X(limit_other_check)              \
+	X(limit_punch_check)              \
+	X(limit_same_check)               \
 	X(mcs_lock_check)                 \
 	X(memtype_fork_check)             \
 	X(memtype_free_free_check)        \
@@ -30,10 +47,13 @@
 	X(memtype_reserve_pin_check)      \
 	X(memtype_reserve_reserve_check)  \
 	X(memtype_unmap_check)            \
+	X(object_reuse_check)             \
+	X(prealloc_check)                 \
 	X(rcu_call_check)                 \
 	X(rcu_synchronize_check)          \
 	X(refcount_check)                 \
 	X(refcount_not_zero_check)        \
+	X(rmap_check)                     \
 	X(rwlock_check)                   \
 	X(rwlock_trylock_check)           \
 	X(rwsem_check)                    \
@@ -56,13 +76,19 @@
 	X(tlb_unmap_check)                \
 	X(tlb_zero_check)                 \
 	X(vma_tree_reader_check)          \
+	X(write_back_fails_check)         \
+	X(write_back_map_check)           \
+	X(write_back_right_check)         \
+	X(write_back_unmap_check)         \
 	X(planted_cow_fork_check)         \
+	X(planted_frame_forgotten_check)  \
 	X(planted_lookup_2009_check)      \
 	X(planted_magazine_twice_check)   \
 	X(planted_memtype_unlocked_check) \
 	X(planted_no_flush_check)         \
 	X(planted_no_recheck_check)       \
 	X(planted_no_release_check)       \
+	X(planted_prealloc_check)         \
 	X(planted_publish_check)          \
 	X(planted_read_outside_check)     \
 	X(planted_read_recursion_check)   \
@@ -336,5 +362,220 @@
 	X(cow, tlb, destroy)          \
 	X(pfn, pin, write)            \
 	X(pfn, tlb, write)
+
+/* The same of an object behind the mapping. */
+#define OBJECT_PAIRS(X)               \
+	X(memfd, write, write)        \
+	X(memfd, read, write)         \
+	X(memfd, write, truncate)     \
+	X(memfd, write, extend)       \
+	X(memfd, write, punch)        \
+	X(memfd, write, remove)       \
+	X(memfd, write, fetch)        \
+	X(memfd, write, store)        \
+	X(memfd, write, attach)       \
+	X(memfd, write, inspect)      \
+	X(memfd, write, make)         \
+	X(memfd, write, sync)         \
+	X(memfd, read, truncate)      \
+	X(memfd, read, punch)         \
+	X(memfd, populate, truncate)  \
+	X(memfd, lock, truncate)      \
+	X(memfd, tlb, truncate)       \
+	X(memfd, swap, unmap)         \
+	X(memfd, store, truncate)     \
+	X(memfd, store, extend)       \
+	X(memfd, store, fetch)        \
+	X(memfd, store, store)        \
+	X(memfd, store, punch)        \
+	X(memfd, fork, truncate)      \
+	X(memfd, close, unmap)        \
+	X(filled, swap, truncate)     \
+	X(filled, swap, punch)        \
+	X(filled, pin, truncate)      \
+	X(filled, pin, punch)         \
+	X(filled, tlb, truncate)      \
+	X(filled, map, truncate)      \
+	X(filled, map, attach)        \
+	X(filled, unmap, truncate)    \
+	X(filled, unmap, punch)       \
+	X(filled, protect, truncate)  \
+	X(filled, protect, punch)     \
+	X(filled, move, truncate)     \
+	X(filled, move, punch)        \
+	X(filled, grow, truncate)     \
+	X(filled, dontneed, truncate) \
+	X(filled, dontneed, punch)    \
+	X(filled, free, truncate)     \
+	X(filled, fork, truncate)     \
+	X(filled, fork, punch)        \
+	X(filled, destroy, truncate)  \
+	X(filled, destroy, punch)     \
+	X(filled, create, truncate)   \
+	X(filled, look, truncate)     \
+	X(filled, inspect, truncate)  \
+	X(filled, attach, truncate)   \
+	X(filled, attach, punch)      \
+	X(filled, attach, unmap)      \
+	X(filled, attach, fork)       \
+	X(filled, make, truncate)     \
+	X(filled, unlock, truncate)   \
+	X(filled, limit, truncate)    \
+	X(filled, truncate, truncate) \
+	X(filled, truncate, extend)   \
+	X(filled, truncate, punch)    \
+	X(filled, punch, punch)       \
+	X(filled, remove, punch)      \
+	X(filled, remove, unmap)      \
+	X(filled, extend, extend)     \
+	X(filled, fetch, truncate)    \
+	X(filled, fetch, punch)       \
+	X(filled, fetch, extend)      \
+	X(filled, fetch, fetch)       \
+	X(filled, fetch, inspect)     \
+	X(filled, store, truncate)    \
+	X(filled, store, fetch)       \
+	X(filled, store, unmap)       \
+	X(filled, store, inspect)     \
+	X(filled, swap, store)        \
+	X(filled, pin, store)         \
+	X(filled, close, fork)        \
+	X(filled, close, destroy)     \
+	X(filled, make, make)         \
+	X(image, write, truncate)     \
+	X(image, write, punch)        \
+	X(image, read, truncate)      \
+	X(image, swap, swap)          \
+	X(image, unmap, truncate)     \
+	X(image, move, truncate)      \
+	X(image, protect, truncate)   \
+	X(image, fork, truncate)      \
+	X(image, fork, punch)         \
+	X(image, write, fork)         \
+	X(image, write, extend)       \
+	X(image, write, inspect)      \
+	X(image, write, close)        \
+	X(image, pin, truncate)       \
+	X(copied, swap, truncate)     \
+	X(copied, fork, truncate)     \
+	X(copied, fork, punch)        \
+	X(copied, unmap, truncate)    \
+	X(copied, move, truncate)     \
+	X(copied, protect, truncate)  \
+	X(copied, dontneed, truncate) \
+	X(copied, free, truncate)     \
+	X(copied, swap, punch)        \
+	X(copied, pin, truncate)      \
+	X(file, read, read)           \
+	X(file, read, write)          \
+	X(file, write, write)         \
+	X(file, swap, truncate)       \
+	X(file, read, truncate)       \
+	X(file, read, punch)          \
+	X(file, write, extend)        \
+	X(file, swap, sync)           \
+	X(file, read, sync)           \
+	X(file, read, unmap)          \
+	X(file, write, map)           \
+	X(file, write, unmap)         \
+	X(file, write, protect)       \
+	X(file, write, forbid)        \
+	X(file, write, move)          \
+	X(file, write, dontneed)      \
+	X(file, write, free)          \
+	X(file, write, populate)      \
+	X(file, write, lock)          \
+	X(file, write, fork)          \
+	X(file, write, look)          \
+	X(file, write, inspect)       \
+	X(file, write, attach)        \
+	X(file, write, make)          \
+	X(file, pin, write)           \
+	X(file, tlb, write)           \
+	X(file, read, fetch)          \
+	X(file, write, store)         \
+	X(file, fetch, fetch)         \
+	X(file, fetch, truncate)      \
+	X(file, fetch, punch)         \
+	X(file, store, truncate)      \
+	X(file, store, sync)          \
+	X(file, store, fetch)         \
+	X(file, unmap, close)         \
+	X(clean, swap, sync)          \
+	X(clean, swap, swap)          \
+	X(clean, swap, truncate)      \
+	X(clean, swap, punch)         \
+	X(clean, write, unmap)        \
+	X(clean, write, protect)      \
+	X(clean, write, move)         \
+	X(clean, write, fork)         \
+	X(clean, write, dontneed)     \
+	X(clean, write, destroy)      \
+	X(clean, store, sync)         \
+	X(clean, store, truncate)     \
+	X(clean, fork, sync)          \
+	X(clean, swap, store)         \
+	X(dirty, swap, sync)          \
+	X(dirty, sync, sync)          \
+	X(dirty, sync, truncate)      \
+	X(dirty, sync, extend)        \
+	X(dirty, sync, punch)         \
+	X(dirty, sync, unmap)         \
+	X(dirty, sync, map)           \
+	X(dirty, sync, protect)       \
+	X(dirty, sync, move)          \
+	X(dirty, sync, dontneed)      \
+	X(dirty, sync, free)          \
+	X(dirty, sync, populate)      \
+	X(dirty, sync, lock)          \
+	X(dirty, sync, fork)          \
+	X(dirty, sync, destroy)       \
+	X(dirty, sync, look)          \
+	X(dirty, sync, inspect)       \
+	X(dirty, sync, attach)        \
+	X(dirty, sync, fetch)         \
+	X(dirty, sync, pin)           \
+	X(dirty, sync, tlb)           \
+	X(dirty, sync, make)          \
+	X(dirty, unmap, truncate)     \
+	X(dirty, fork, truncate)      \
+	X(dirty, move, truncate)      \
+	X(dirty, swap, truncate)      \
+	X(dirty, swap, punch)         \
+	X(dirty, truncate, truncate)  \
+	X(dirty, fetch, truncate)     \
+	X(dirty, unmap, close)        \
+	X(filled, tlb, punch)         \
+	X(filled, tlb, store)         \
+	X(filled, map, store)         \
+	X(filled, protect, fetch)     \
+	X(filled, move, store)        \
+	X(filled, dontneed, store)    \
+	X(filled, fork, store)        \
+	X(filled, destroy, store)     \
+	X(filled, look, punch)        \
+	X(memfd, lock, store)         \
+	X(memfd, lock, punch)         \
+	X(filled, swap, close)        \
+	X(filled, pin, close)         \
+	X(filled, tlb, close)         \
+	X(filled, map, close)         \
+	X(filled, protect, close)     \
+	X(filled, move, close)        \
+	X(filled, dontneed, close)    \
+	X(filled, lock, close)        \
+	X(filled, look, close)        \
+	X(filled, remove, close)      \
+	X(filled, store, make)        \
+	X(image, write, fetch)        \
+	X(image, write, sync)         \
+	X(library, read, truncate)    \
+	X(library, swap, truncate)    \
+	X(library, write, punch)      \
+	X(library, write, sync)       \
+	X(library, write, fetch)      \
+	X(library, write, write)      \
+	X(library, fork, truncate)    \
+	X(library, unmap, close)
 
 #endif

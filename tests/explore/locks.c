@@ -85,6 +85,7 @@ const struct check spinlock_check = {
     .summary = "takes and tries of a ticket lock",
     .setup = setup,
     .body = {take_spinlock, take_spinlock, try_spinlock},
+    .cpus_max = CHECK_CPUS_MAX,
     .holds = holds,
     .teardown = teardown,
 };
@@ -115,6 +116,7 @@ const struct check mcs_lock_check = {
     .summary = "takes and tries of a queued lock",
     .setup = setup,
     .body = {take_mcs, take_mcs, try_mcs},
+    .cpus_max = CHECK_CPUS_MAX,
     .holds = holds,
     .teardown = teardown,
 };
@@ -167,6 +169,7 @@ const struct check rwlock_check = {
     .summary = "readers and writers of a spinning reader/writer lock",
     .setup = setup,
     .body = {take_for_writing, take_for_reading, take_for_writing},
+    .cpus_max = CHECK_CPUS_MAX,
     .holds = holds,
     .teardown = teardown,
 };
@@ -176,6 +179,7 @@ const struct check rwlock_trylock_check = {
     .summary = "tries of a spinning reader/writer lock against who waits for it",
     .setup = setup,
     .body = {take_for_writing, try_for_reading, try_for_writing},
+    .cpus_max = CHECK_CPUS_MAX,
     .holds = holds,
     .teardown = teardown,
 };

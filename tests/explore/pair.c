@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "mm/object/pfn.h"
+#include "mm/object/cache.h"
 #include "mm/space/space.h"
 #include "mm/table/pte.h"
 #include "port/rcu.h"
@@ -42,6 +42,13 @@ static void add(struct snapshot *snapshot, uint64_t word)
 	snapshot->word[snapshot->count++] = word;
 }
 
+/* An operation of many steps may leave a page that no order leaves; but what it lies in, and what may be done
+ * with it, is of one order. */
+static bool is_of_many_steps(const struct pair *pair)
+{
+	return pair->operation[0]->many_steps || pair->operation[1]->many_steps;
+}
+
 /* Which frame it is depends on the order in many ways that nobody sees, but for frames by number. */
 static void add_page(struct snapshot *snapshot, struct sf_space *space, uint64_t address)
 {
@@ -49,6 +56,10 @@ static void add_page(struct snapshot *snapshot, struct sf_space *space, uint64_t
 	uint64_t pte = table_read(&space->table, address), pfn = pte_pfn(pte);
 	const uint64_t *words;
 
+	/* Whether an object's page has an entry nobody sees: a touch brings it, and a hole takes it for a
+	 * moment. */
+	if (fixture.object && pte_maps(pte) && page_has_flag(pfn_to_page(frames, pfn), PG_cached))
+		pte = 0;
 	add(snapshot, pte & (PTE_PRESENT | PTE_WRITE | PTE_PROTNONE | PTE_SPECIAL | PTE_NX));
 	if (!pte_maps(pte))
 		return;
@@ -58,7 +69,7 @@ static void add_page(struct snapshot *snapshot, struct sf_space *space, uint64_t
 		add(snapshot, words[i]);
 }
 
-static void add_space(struct snapshot *snapshot, struct sf_space *space)
+static void add_space(struct snapshot *snapshot, struct sf_space *space, bool pages)
 {
 	if (!space)
 		return;
@@ -69,6 +80,8 @@ static void add_space(struct snapshot *snapshot, struct sf_space *space)
 		/* What Linux counts as accounted depends on when it was first written. */
 		add(snapshot, vma->flags & ~(uint32_t)VM_ACCOUNT);
 	}
+	if (!pages)
+		return;
 	port_rcu_read_lock();
 	for (unsigned i = 0; i < ARRAY_SIZE(places); i++)
 		for (unsigned page = 0; page < places[i].pages; page++)
@@ -76,16 +89,44 @@ static void add_space(struct snapshot *snapshot, struct sf_space *space)
 	port_rcu_read_unlock();
 }
 
+/* A page of zeroes is as good as none. Whether a file's page is dirty depends on when it was written back;
+ * what must hold is fixture_file_good().
+ */
+static void add_object(struct snapshot *snapshot, struct sf_object *object)
+{
+	const struct frames *frames = fixture.space->parts.frames;
+	struct page *page;
+
+	if (!object)
+		return;
+	add(snapshot, atomic_load(&object->bytes));
+	port_rcu_read_lock();
+	for (uint64_t index = 0; (page = page_index_next(&object->index, &index, FILE_PAGES)); index++) {
+		const uint64_t *words = page_address(frames, page);
+
+		for (unsigned i = 0; i < FILE_WORDS; i++)
+			if (words[i]) {
+				add(snapshot, index * FILE_WORDS + i);
+				add(snapshot, words[i]);
+			}
+	}
+	port_rcu_read_unlock();
+}
+
 static void take(const struct pair *pair, struct snapshot *snapshot)
 {
+	bool whole = !is_of_many_steps(pair);
+
 	snapshot->count = 0;
 	for (unsigned actor = 0; actor < 2; actor++)
-		if (!pair->operation[actor]->result_varies)
+		if (!pair->operation[actor]->result_varies && !pair->operation[actor]->many_steps)
 			add(snapshot, (uint64_t)(int64_t)fixture.result[actor]);
-	add_space(snapshot, fixture.space);
-	add_space(snapshot, fixture.child);
+	add_space(snapshot, fixture.space, whole);
+	add_space(snapshot, fixture.child, whole);
 	for (unsigned actor = 0; actor < 2; actor++)
-		add_space(snapshot, fixture.made[actor]);
+		add_space(snapshot, fixture.made[actor], whole);
+	if (whole)
+		add_object(snapshot, fixture.object);
 }
 
 void pair_run(const struct pair *pair, unsigned actor)
@@ -144,10 +185,8 @@ bool pair_holds(const struct pair *pair, struct message *why)
 	static struct snapshot found;
 	unsigned at;
 
-	if (!fixture_good(why))
+	if (!fixture_good(why) || (fixture.object && !fixture_file_good(why)))
 		return false;
-	if (pair->operation[0]->many_steps || pair->operation[1]->many_steps)
-		return true;
 	take(pair, &found);
 	for (unsigned i = 0; i < models; i++)
 		if (same(&found, &model[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks of PAIRS in tests/explore/list.h.
+ * The checks of PAIRS and OBJECT_PAIRS in tests/explore/list.h.
  */
 #include "tests/explore/list.h"
 #include "tests/explore/pair.h"
@@ -38,3 +38,4 @@
 	};
 
 PAIRS(PAIR)
+OBJECT_PAIRS(PAIR)

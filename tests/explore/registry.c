@@ -10,6 +10,7 @@ CHECKS(DECLARE)
 
 #define DECLARE(scene, first, second) extern const struct check pair_##scene##_##first##_##second##_check;
 PAIRS(DECLARE)
+OBJECT_PAIRS(DECLARE)
 #undef DECLARE
 
 const struct check *const checks[] = {
@@ -17,7 +18,7 @@ const struct check *const checks[] = {
     CHECKS(ROW)
 #undef ROW
 #define ROW(scene, first, second) &pair_##scene##_##first##_##second##_check,
-	PAIRS(ROW)
+	PAIRS(ROW) OBJECT_PAIRS(ROW)
 #undef ROW
 	    NULL,
 };

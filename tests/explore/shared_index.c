@@ -43,7 +43,7 @@ const struct check shared_index_check = {
     .body = {write_in_parent, write_in_child},
     .holds = holds,
     .teardown = fixture_close,
-    .variants = variants_lock,
+    .variants = variants_object,
 };
 
 static void unmap_in_parent(void)

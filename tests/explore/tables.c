@@ -47,20 +47,24 @@ const struct check tables_make_check = {
     .variants = variants_pairwise,
 };
 
-/* The table is there, and goes with the mapping; its frame is used again. */
+/* The table is there, with the zero page and a page of its own; all of it goes with the mapping, and the
+ * frames are used again. */
 static int setup_made(struct message *why)
 {
-	int error = setup(why);
+	int error = fixture_open(false, why);
 
-	if (!error)
-		check_that(!sf_touch(fixture.space, AT + PAGE, SF_READ, NULL));
-	return error;
+	if (error)
+		return error;
+	fixture_map(AT, 3, RW, SF_MAP_PRIVATE);
+	check_that(!sf_touch(fixture.space, AT + PAGE, SF_READ, NULL));
+	check_that(!sf_touch(fixture.space, AT + 2 * PAGE, SF_WRITE, NULL));
+	return 0;
 }
 
 static void unmap_and_reuse(void)
 {
-	check_that(!sf_unmap(fixture.space, AT, 2 * PAGE));
-	check_that(!system_pte(fixture.space, AT));
+	check_that(!sf_unmap(fixture.space, AT, 3 * PAGE));
+	check_that(!system_pte(fixture.space, AT) && !system_pte(fixture.space, AT + 2 * PAGE));
 	fixture_map(AWAY, 1, RW, SF_MAP_PRIVATE);
 	check_that(!sf_touch(fixture.space, AWAY, SF_WRITE, NULL));
 }

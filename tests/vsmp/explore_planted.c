@@ -33,12 +33,14 @@ static const struct twin {
 	const char *planted, *source, *right, *policy;
 } twins[] = {
     {"planted-cow-fork", "cow_fork.c", "cow-fork", "default"},
+    {"planted-frame-forgotten", "frame_forgotten.c", "untouched-write-write", "default"},
     {"planted-lookup-2009", "lookup_2009.c", "fault-unmap", "vma_lookup=refcount"},
     {"planted-magazine-twice", "magazine_twice.c", "frames-steal", "frame_cache=magazine"},
     {"planted-memtype-unlocked", "memtype_unlocked.c", "memtype-reserve-reserve", "memtype=spin"},
     {"planted-no-flush", "no_flush.c", "own-swap-dontneed", "default"},
     {"planted-no-recheck", "no_recheck.c", "fault-unmap", "vma_lookup=rcu"},
     {"planted-no-release", "no_release.c", "spinlock", "default"},
+    {"planted-prealloc", "prealloc.c", "prealloc", "shmem_alloc=before shmem_account=inode_lock"},
     {"planted-publish", "rcu_misuse.c", "rcu-synchronize", "default"},
     {"planted-read-outside", "rcu_misuse.c", "rcu-synchronize", "default"},
     {"planted-read-recursion", "read_recursion.c", "rwsem", "vma_lookup=rwsem_xadd"},

@@ -276,15 +276,19 @@ static struct check between_check = {.name = "between",
 static void test_pct_keeps_its_bound(void **state)
 {
 	enum { RUNS = 20000 };
+	double bound;
 
 	(void)state;
 	fixture_open_as(&between_check, EXPLORE_PCT, 2);
 	assert_in_range(explore_steps(), 3 * (2 * FILL + 1), 3 * (2 * FILL + 2) + 6);
-	assert_true(explore_bound() == 1. / (3. * (double)explore_steps()));
+	bound = explore_bound(3, explore_steps(), 2);
+	assert_true(bound == 1. / (3. * (double)explore_steps()));
+	assert_true(explore_bound(2, 10, 1) == .5 && explore_bound(2, 10, 3) == .005 &&
+		    explore_bound(4, 0, 3) == .25);
 	told->found = 0;
 	for (uint64_t seed = 1; seed <= RUNS; seed++)
 		assert_int_equal(explore_run(seed).kind, EXPLORE_NOTHING);
-	assert_true(told->found >= RUNS * explore_bound());
+	assert_true(told->found >= RUNS * bound);
 	explore_close();
 	/* Depth 1 cannot see it. */
 	fixture_open_as(&between_check, EXPLORE_PCT, 1);
@@ -317,8 +321,15 @@ static void test_refusals(void **state)
 
 	(void)state;
 	assert_int_equal(explore_open(&config, &why), -EINVAL);
-	assert_string_equal(why.text, "a check runs on 2 to 8 CPUs, not 1");
-	config.cpus = CHECK_CPUS_MAX + 1;
+	assert_string_equal(why.text, "this check runs on 2 CPUs, not 1: no two can do the same");
+	config.cpus = 3;
+	assert_int_equal(explore_open(&config, &why), -EINVAL);
+	assert_string_equal(why.text, "this check runs on 2 CPUs, not 3: no two can do the same");
+	check.cpus_max = 4;
+	config.cpus = 5;
+	assert_int_equal(explore_open(&config, &why), -EINVAL);
+	assert_string_equal(why.text, "this check runs on 2 to 4 CPUs, not 5");
+	config.cpus = 1;
 	assert_int_equal(explore_open(&config, &why), -EINVAL);
 	config.cpus = 0;
 	config.strategy = EXPLORE_PCT;
@@ -329,7 +340,7 @@ static void test_refusals(void **state)
 	assert_int_equal(explore_open(&config, &why), -ENOSPC);
 	assert_string_equal(why.text, "setup of order: no room");
 	check.setup = broken_setup;
-	assert_int_equal(explore_open(&config, &why), -EINVAL);
+	assert_int_equal(explore_open(&config, &why), -EFAULT);
 	assert_non_null(strstr(why.text, "setup of order: assertion: tests/vsmp/explore_schedules.c:"));
 	check.setup = fixture_nothing;
 	fixture_create(1, 2, 1, 2, 1);

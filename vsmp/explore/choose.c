@@ -11,6 +11,8 @@
  * keep each other going and a third from running. */
 #define PCT_RELAX_TURNS 8
 
+uint32_t choose_plain_accesses;
+
 struct change {
 	uint64_t step;
 	int priority;
@@ -213,6 +215,7 @@ static void run_on(struct cpu *cpu)
 	cpu->state = CPU_READY;
 	current = cpu;
 	current_id = cpu->id;
+	choose_plain_accesses = 0;
 	if (++choose.steps > choose.plan.steps_max) {
 		char text[96];
 

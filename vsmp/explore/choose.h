@@ -28,6 +28,9 @@ struct choose_plan {
 /* A schedule begins: nobody can run yet. */
 void choose_begin(const struct choose_plan *plan);
 
+/* How many plain accesses of simulated memory there were since the last step. */
+extern uint32_t choose_plain_accesses;
+
 /* How many steps the schedule had, and what they were. */
 uint64_t choose_steps(void);
 uint64_t choose_fingerprint(void);

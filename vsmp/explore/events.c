@@ -14,6 +14,9 @@ bool explore_alone, explore_quiet;
 #define LOWEST_ADDRESS  ((uintptr_t)1 << 16)
 #define HIGHEST_ADDRESS ((uintptr_t)1 << 47)
 
+/* More of them without a step are a loop without an end, of which no step would ever tell. */
+#define PLAIN_ACCESSES_MAX 1000000u
+
 /* False for what is not simulated: stacks, constants, the host's heap. */
 static inline bool is_simulated(uintptr_t address)
 {
@@ -61,6 +64,8 @@ void explore_plain(const struct explore_access *access)
 	}
 	if (unlikely(!somebody_runs()))
 		return;
+	if (unlikely(++choose_plain_accesses > PLAIN_ACCESSES_MAX && !explore_alone))
+		explore_fail(EXPLORE_LIVELOCK, NULL, "loops over plain accesses, and takes no step");
 	if (unlikely(record_level))
 		record_access(access);
 	lifetime_check(access);

@@ -42,7 +42,7 @@ enum explore_strategy {
 struct explore_config {
 	const struct check *check;
 	const char *policy; /* text for check_policy(); NULL: "default" */
-	unsigned cpus;      /* 2 to CHECK_CPUS_MAX; 0: as many as the check has functions */
+	unsigned cpus;      /* as many as the check has functions, to its cpus_max; 0: the former */
 	enum explore_strategy strategy;
 	unsigned depth; /* of PCT: 1 to EXPLORE_DEPTH_MAX */
 	bool invert;    /* takes the final condition for its opposite: proves that it is looked at */
@@ -80,7 +80,7 @@ unsigned explore_default_cpus(const struct check *check);
 /*
  * Makes the machine and runs the check's setup, and one schedule without preemption to measure its steps (see
  * explore_steps()). Returns 0; -EINVAL with a message for a number of CPUs or a depth that cannot be; what
- * setup returned; -ENOMEM; -EBUSY when a machine is open.
+ * setup returned; -EFAULT when a failure ended it; -ENOMEM; -EBUSY when a machine is open.
  */
 int explore_open(const struct explore_config *config, struct message *why);
 void explore_close(void);
@@ -88,8 +88,9 @@ void explore_close(void);
 /* The steps of the schedule without preemption, and the points among which PCT draws its changes. */
 uint64_t explore_steps(void);
 
-/* The probability of at least which one schedule of PCT finds a bug of the configured depth. */
-double explore_bound(void);
+/* The probability of at least which one schedule of PCT, of so many CPUs and steps, finds a bug of a depth.
+ */
+double explore_bound(unsigned cpus, uint64_t steps, unsigned depth);
 
 /* Runs the schedule of `seed` and puts the state back. */
 struct explore_outcome explore_run(uint64_t seed);
@@ -112,10 +113,11 @@ int explore_report(uint64_t seed, const struct explore_outcome *expected, unsign
  * after this call schedules by `strategy`, `depth` and `seed` and looks for the same failures, but for leaks;
  * vsmp_run() returns -EFAULT with the first line of what was found.
  * `steps`: what PCT draws its changes from, and more than 64 times of which are a livelock; 1: not known.
- * Lasts until explore_schedule_end(), which returns what was found.
+ * Lasts until explore_schedule_end(), which returns what was found. `wrong`, if not NULL, is what the run
+ * itself says went wrong: where nothing else was found, a condition that does not hold.
  */
 void explore_schedule_begin(enum explore_strategy strategy, unsigned depth, uint64_t steps, uint64_t seed);
-struct explore_outcome explore_schedule_end(void);
+struct explore_outcome explore_schedule_end(const char *wrong);
 
 /*
  * Reports a schedule of an experiment as explore_report() does that of a check. `again`(`argument`) runs it,

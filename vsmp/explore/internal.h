@@ -133,11 +133,13 @@ void race_reset(void);
 void lifetime_check(const struct explore_access *access);
 
 /*
- * While explore_quiet: a line of the arena that is alive as a whole, by its number in `lines`; what lies in
- * it need not be checked. LIFETIME_NO_LINE: none is known.
+ * Noted and looked at while explore_quiet: lines of the arena that are alive as a whole; what lies in them
+ * need not be checked. Kept until the schedule is over. A line stands in the place of its number in `lines`,
+ * modulo their count, as lifetime_alive_base and its number.
  */
-extern uint64_t lifetime_alive_line;
-#define LIFETIME_NO_LINE UINT64_MAX
+#define LIFETIME_ALIVE_LINES 512u
+extern uint64_t lifetime_alive_line[LIFETIME_ALIVE_LINES];
+extern uint64_t lifetime_alive_base;
 void race_plain(const struct explore_access *access);
 void race_atomic(const struct explore_access *access);
 
@@ -147,7 +149,9 @@ void race_atomic(const struct explore_access *access);
  * two.
  */
 void lifetime_allocated(uintptr_t address, size_t bytes);
-void lifetime_freed(uintptr_t address, size_t bytes, const void *pc);
+
+/* `wanted`: what was asked for; `bytes` rounded up. `type_name` may be NULL. */
+void lifetime_freed(uintptr_t address, size_t bytes, size_t wanted, const char *type_name, const void *pc);
 
 /* Setup is over: what lives and is dead now is so again after each lifetime_reset(). */
 void lifetime_baseline(void);

@@ -18,9 +18,9 @@
 /* How some memory died. Number 0: it never lived. */
 struct death {
 	struct explore_place place;
-	const char *what;
+	const char *what, *type_name; /* NULL: of none that is known */
 	uintptr_t address;
-	size_t bytes;
+	size_t wanted;
 };
 
 struct line_life {
@@ -53,7 +53,14 @@ static uint32_t deaths_used, deaths_at_setup;
 static uintptr_t frontier, frontier_at_setup;
 static uint64_t schedule_number; /* 0: in setup */
 
-uint64_t lifetime_alive_line = LIFETIME_NO_LINE;
+/* The base is never 0, which an empty place has; a new one forgets all. */
+uint64_t lifetime_alive_line[LIFETIME_ALIVE_LINES];
+uint64_t lifetime_alive_base = ARENA_LINES;
+
+static void forget_alive(void)
+{
+	lifetime_alive_base += ARENA_LINES;
+}
 
 int lifetime_open(void)
 {
@@ -90,7 +97,7 @@ void lifetime_baseline(void)
 void lifetime_reset(void)
 {
 	invariant(schedule_number);
-	lifetime_alive_line = LIFETIME_NO_LINE;
+	forget_alive();
 	deaths_used = deaths_at_setup;
 	range_count = ranges_at_setup;
 	frontier = frontier_at_setup;
@@ -116,12 +123,13 @@ static _Noreturn void report_wild(uintptr_t address, const char *access)
 static _Noreturn void report(uint32_t number, uintptr_t address, const char *access)
 {
 	const struct death *death = &deaths[number];
-	char text[200];
+	char text[256];
 
 	if (!number)
 		report_wild(address, access);
-	snprintf(text, sizeof(text), "%s at %#lx, byte %lu of a %s of %zu bytes that CPU %u freed%s", access,
-		 (unsigned long)address, (unsigned long)(address - death->address), death->what, death->bytes,
+	snprintf(text, sizeof(text), "%s at %#lx, byte %lu of a %s of %zu bytes%s%s that CPU %u freed%s",
+		 access, (unsigned long)address, (unsigned long)(address - death->address), death->what,
+		 death->wanted, death->type_name ? " for " : "", death->type_name ? death->type_name : "",
 		 death->place.cpu, number < deaths_at_setup ? " in setup" : "");
 	explore_fail(EXPLORE_USE_AFTER_FREE, &death->place, text);
 }
@@ -142,7 +150,7 @@ static void check_part(uint64_t index, uintptr_t address, size_t bytes, const ch
 		if (address - ranges[i].address < ranges[i].bytes)
 			report(ranges[i].death, address, access);
 	if (explore_quiet && !all)
-		lifetime_alive_line = index;
+		lifetime_alive_line[index % LIFETIME_ALIVE_LINES] = lifetime_alive_base + index;
 }
 
 static void check(uintptr_t address, size_t bytes, const char *access)
@@ -184,7 +192,7 @@ static struct line_life *own_entry(uint64_t index)
 {
 	struct line_life *line = &table[index];
 
-	lifetime_alive_line = LIFETIME_NO_LINE;
+	lifetime_alive_line[index % LIFETIME_ALIVE_LINES] = 0;
 	if (schedule_number && line->schedule != schedule_number) {
 		line->schedule = schedule_number;
 		line->dead = line->dead_at_setup;
@@ -228,19 +236,16 @@ static void mark_alive(uintptr_t address, size_t bytes)
 }
 
 /* What is large is freed by port_memory_free() alone. */
-static void die(uintptr_t address, size_t bytes, const char *what, const void *pc)
+static void die(size_t bytes, const struct death *death)
 {
-	unsigned self = clocks_self();
+	uintptr_t address = death->address;
 
 	if (!explore_alone)
-		race_life(address, bytes, pc);
+		race_death(address, bytes, death->place.pc);
 	invariant(deaths_used < DEATHS_MAX);
-	deaths[deaths_used] = (struct death){.place = {.cpu = self, .stack = calls_cursor(self), .pc = pc},
-					     .what = what,
-					     .address = address,
-					     .bytes = bytes};
+	deaths[deaths_used] = *death;
 	if (bytes >= RANGE_BYTES_MIN && range_count < RANGES_MAX) {
-		lifetime_alive_line = LIFETIME_NO_LINE;
+		forget_alive();
 		ranges[range_count++] =
 		    (struct dead_range){.address = address, .bytes = bytes, .death = deaths_used};
 	} else {
@@ -261,14 +266,25 @@ void lifetime_allocated(uintptr_t address, size_t bytes)
 	mark_dead(address + bytes, end - address - bytes, 0);
 	frontier = end;
 	if (!explore_alone)
-		race_life(address, bytes, NULL);
+		race_birth(address, bytes, NULL);
 }
 
-void lifetime_freed(uintptr_t address, size_t bytes, const void *pc)
+static struct explore_place place_of(const void *pc)
+{
+	unsigned self = clocks_self();
+
+	return (struct explore_place){.cpu = self, .stack = calls_cursor(self), .pc = pc};
+}
+
+void lifetime_freed(uintptr_t address, size_t bytes, size_t wanted, const char *type_name, const void *pc)
 {
 	if (unlikely(record_level == RECORD_EVENTS))
 		record_free((const void *)address, bytes, pc);
-	die(address, bytes, "block", pc);
+	die(bytes, &(struct death){.place = place_of(pc),
+				   .what = "block",
+				   .type_name = type_name,
+				   .address = address,
+				   .wanted = wanted});
 }
 
 int vsmp_memory_watched(void)
@@ -283,7 +299,10 @@ void vsmp_memory_dead(const void *memory, size_t bytes, const char *what)
 	if (unlikely(record_level == RECORD_EVENTS))
 		record_free(memory, bytes, __builtin_return_address(0));
 	check((uintptr_t)memory, bytes, "free");
-	die((uintptr_t)memory, bytes, what, __builtin_return_address(0));
+	die(bytes, &(struct death){.place = place_of(__builtin_return_address(0)),
+				   .what = what,
+				   .address = (uintptr_t)memory,
+				   .wanted = bytes});
 }
 
 void vsmp_memory_alive(const void *memory, size_t bytes)
@@ -292,5 +311,5 @@ void vsmp_memory_alive(const void *memory, size_t bytes)
 		return;
 	mark_alive((uintptr_t)memory, bytes);
 	if (!explore_alone)
-		race_life((uintptr_t)memory, bytes, __builtin_return_address(0));
+		race_birth((uintptr_t)memory, bytes, __builtin_return_address(0));
 }

@@ -11,8 +11,11 @@
 /* True only while explore_quiet, and when nothing is to be checked of the bytes. */
 static inline bool explore_known_alive(uintptr_t address, size_t bytes)
 {
-	return (address - ARENA_ADDRESS) >> LINE_SHIFT == lifetime_alive_line &&
-	       (address + bytes - 1 - ARENA_ADDRESS) >> LINE_SHIFT == lifetime_alive_line;
+	uint64_t line = (address - ARENA_ADDRESS) >> LINE_SHIFT;
+
+	return explore_quiet &&
+	       lifetime_alive_line[line % LIFETIME_ALIVE_LINES] == lifetime_alive_base + line &&
+	       (address + bytes - 1 - ARENA_ADDRESS) >> LINE_SHIFT == line;
 }
 
 #endif

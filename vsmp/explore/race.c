@@ -17,25 +17,33 @@
 #include "vsmp/line.h"
 #include "vsmp/observe/calls.h"
 
-enum way { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, WAYS };
+/* BIRTH and DEATH: memory or an object begins to live or dies, which is a plain write of all of it. */
+enum way { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, BIRTH, DEATH, WAYS };
 
-static const char *const way_name[WAYS] = {"plain read", "plain write", "atomic read", "atomic write"};
+static const char *const way_name[WAYS] = {"plain read",   "plain write", "atomic read",
+					   "atomic write", "allocation",  "free"};
 
 /* races_with[a]: the ways that race with a, one bit each. */
 #define BIT(way) (1u << (way))
+#define LIFE     (BIT(BIRTH) | BIT(DEATH))
+#define ALL      (BIT(WAYS) - 1)
 static const uint8_t races_with[WAYS] = {
-    [PLAIN_READ] = BIT(PLAIN_WRITE) | BIT(ATOMIC_WRITE),
-    [PLAIN_WRITE] = BIT(PLAIN_READ) | BIT(PLAIN_WRITE) | BIT(ATOMIC_READ) | BIT(ATOMIC_WRITE),
-    [ATOMIC_READ] = BIT(PLAIN_WRITE),
-    [ATOMIC_WRITE] = BIT(PLAIN_READ) | BIT(PLAIN_WRITE),
+    [PLAIN_READ] = BIT(PLAIN_WRITE) | BIT(ATOMIC_WRITE) | LIFE,
+    [PLAIN_WRITE] = ALL,
+    [ATOMIC_READ] = BIT(PLAIN_WRITE) | LIFE,
+    [ATOMIC_WRITE] = BIT(PLAIN_READ) | BIT(PLAIN_WRITE) | LIFE,
+    [BIRTH] = ALL,
+    [DEATH] = ALL,
 };
 
 /* covers[a]: the ways that race with nothing that a does not race with. */
 static const uint8_t covers[WAYS] = {
     [PLAIN_READ] = BIT(PLAIN_READ) | BIT(ATOMIC_READ),
-    [PLAIN_WRITE] = BIT(PLAIN_READ) | BIT(PLAIN_WRITE) | BIT(ATOMIC_READ) | BIT(ATOMIC_WRITE),
+    [PLAIN_WRITE] = ALL,
     [ATOMIC_READ] = BIT(ATOMIC_READ),
     [ATOMIC_WRITE] = BIT(ATOMIC_READ) | BIT(ATOMIC_WRITE),
+    [BIRTH] = ALL,
+    [DEATH] = ALL,
 };
 
 struct record {
@@ -107,7 +115,9 @@ static _Noreturn void report(const struct record *earlier, uint64_t both, uintpt
 		 "%s on CPU %u and %s on CPU %u of %d bytes at %#lx, which nothing orders", way_name[way],
 		 clocks_self(), way_name[earlier->way], earlier->cpu, __builtin_popcountll(both),
 		 (unsigned long)(address - address % CACHE_LINE_BYTES + first));
-	explore_fail(EXPLORE_DATA_RACE, &other, text);
+	/* Whichever came first here, another time the memory is gone. */
+	explore_fail(way == DEATH || earlier->way == DEATH ? EXPLORE_USE_AFTER_FREE : EXPLORE_DATA_RACE,
+		     &other, text);
 }
 
 static uint32_t take_record(void)
@@ -220,7 +230,12 @@ void race_atomic(const struct explore_access *access)
 		    access->event == EXPLORE_LOAD ? ATOMIC_READ : ATOMIC_WRITE, access->pc);
 }
 
-void race_life(uintptr_t address, size_t bytes, const void *pc)
+void race_birth(uintptr_t address, size_t bytes, const void *pc)
 {
-	check_range(address, bytes, PLAIN_WRITE, pc);
+	check_range(address, bytes, BIRTH, pc);
+}
+
+void race_death(uintptr_t address, size_t bytes, const void *pc)
+{
+	check_range(address, bytes, DEATH, pc);
 }

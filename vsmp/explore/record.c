@@ -320,8 +320,9 @@ void record_failure(enum explore_kind kind, const struct explore_place *other, c
 	snprintf(failure->text, sizeof(failure->text), "%s", text);
 	if (other)
 		note_other(failure, other);
-	record.cpu_count = machine->cpu_count;
-	for (unsigned id = 0; id < machine->cpu_count && id < CHECK_CPUS_MAX; id++) {
+	/* What an experiment finds when its machine is gone is at no CPU. */
+	record.cpu_count = machine ? machine->cpu_count : 0;
+	for (unsigned id = 0; id < record.cpu_count; id++) {
 		struct record_cpu *cpu = &record.cpus[id];
 
 		cpu->function = calls_cursor(id)->function;

@@ -104,13 +104,11 @@ void explore_begin_alone(void)
 	explore_alone = true;
 	/* Setup runs once, and everything that it does may be asked for later. */
 	explore_quiet = undo_now && !record_level;
-	lifetime_alive_line = LIFETIME_NO_LINE;
 }
 
 void explore_end_alone(void)
 {
 	explore_alone = explore_quiet = false;
-	lifetime_alive_line = LIFETIME_NO_LINE;
 }
 
 static void body(unsigned cpu, void *argument)
@@ -238,14 +236,23 @@ void explore_parts_close(void)
 	undo_close();
 }
 
-/* A machine of one socket, with all CPUs at one distance; exploration asks for nothing else of it. */
-static int create_machine(unsigned cpus, struct message *why)
+/* A machine of a socket for each memory node; exploration asks for nothing else of it. */
+static int create_machine(unsigned cpus, unsigned nodes, struct message *why)
 {
 	static struct vsmp_machine shape;
-	struct vsmp_config config = {.machine = &shape, .cpus = cpus, .home_socket = -1};
+	struct vsmp_config config = {
+	    .machine = &shape, .cpus = cpus, .placement.kind = VSMP_SPREAD, .home_socket = -1};
 
-	shape = (struct vsmp_machine){
-	    .name = "explore", .gigahertz = 1, .sockets = 1, .cores_per_socket = cpus, .threads_per_core = 1};
+	shape = (struct vsmp_machine){.name = "explore",
+				      .gigahertz = 1,
+				      .sockets = nodes,
+				      .cores_per_socket = cpus,
+				      .threads_per_core = 1};
+	for (unsigned a = 0; a < nodes; a++) {
+		shape.socket_order[a] = (uint16_t)a;
+		for (unsigned b = 0; b < nodes; b++)
+			shape.hops[a][b] = a != b;
+	}
 	for (int i = 0; i < VSMP_PARAMETER_COUNT; i++)
 		shape.value[i] = vsmp_parameter_info[i].minimum;
 	return vsmp_create(&config, why);
@@ -269,7 +276,7 @@ static int set_up(struct message *why)
 
 	record_begin();
 	if (!run_alone(call_setup, &setup))
-		return message_set(why, -EINVAL, "setup of %s: %s: %s", run.config.check->name,
+		return message_set(why, -EFAULT, "setup of %s: %s: %s", run.config.check->name,
 				   explore_kind_name(run.outcome.kind), record.failure.text);
 	if (setup.error)
 		return message_set(why, setup.error, "setup of %s: %s", run.config.check->name,
@@ -281,10 +288,16 @@ static int set_up(struct message *why)
 
 static int check_config(const struct explore_config *config, unsigned cpus, struct message *why)
 {
+	unsigned least = explore_default_cpus(config->check);
+	unsigned most = config->check->cpus_max ? config->check->cpus_max : least;
+
 	if (machine)
 		return message_set(why, -EBUSY, "a virtual machine exists already");
-	if (cpus < 2 || cpus > CHECK_CPUS_MAX)
-		return message_set(why, -EINVAL, "a check runs on 2 to %u CPUs, not %u", CHECK_CPUS_MAX,
+	if (most == least && cpus != least)
+		return message_set(why, -EINVAL, "this check runs on %u CPUs, not %u: no two can do the same",
+				   least, cpus);
+	if (cpus < least || cpus > most)
+		return message_set(why, -EINVAL, "this check runs on %u to %u CPUs, not %u", least, most,
 				   cpus);
 	if (config->strategy == EXPLORE_PCT && (config->depth < 1 || config->depth > EXPLORE_DEPTH_MAX))
 		return message_set(why, -EINVAL, "the depth is 1 to %u, not %u", EXPLORE_DEPTH_MAX,
@@ -318,7 +331,7 @@ int explore_open(const struct explore_config *config, struct message *why)
 	exploring = true;
 	run.config = *config;
 	run.bodies = explore_default_cpus(config->check);
-	error = create_machine(cpus, why);
+	error = create_machine(cpus, config->check->nodes ? config->check->nodes : 1, why);
 	if (!error)
 		error = set_up(why);
 	if (error) {
@@ -344,9 +357,9 @@ uint64_t explore_steps(void)
 	return run.steps;
 }
 
-double explore_bound(void)
+double explore_bound(unsigned cpus, uint64_t steps, unsigned depth)
 {
-	return 1 / (machine->cpu_count * pow((double)run.steps, run.config.depth - 1.0));
+	return 1 / (cpus * pow((double)(steps ? steps : 1), depth - 1.0));
 }
 
 struct explore_outcome explore_run(uint64_t seed)
@@ -394,8 +407,10 @@ void explore_schedule_begin(enum explore_strategy strategy, unsigned depth, uint
 	run.plan.segment_count = forced.count;
 }
 
-struct explore_outcome explore_schedule_end(void)
+struct explore_outcome explore_schedule_end(const char *wrong)
 {
+	if (wrong && run.outcome.kind == EXPLORE_NOTHING)
+		note_failure(EXPLORE_CONDITION, NULL, wrong);
 	exploring = false;
 	return run.outcome;
 }

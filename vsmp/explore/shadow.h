@@ -95,7 +95,9 @@ void sections_reset(void);
 /* --- race.c, for lifetime.c ------------------------------------------------------------------------------
  */
 
-/* All of a range is written at once, by an allocation, a free or the end or beginning of an object's life. */
-void race_life(uintptr_t address, size_t bytes, const void *pc);
+/* All of a range is written at once, by an allocation or the beginning of an object's life; by a free or the
+ * end of one. A race with the latter is a use after free. */
+void race_birth(uintptr_t address, size_t bytes, const void *pc);
+void race_death(uintptr_t address, size_t bytes, const void *pc);
 
 #endif

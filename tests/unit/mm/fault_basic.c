@@ -308,6 +308,13 @@ static void pfn_body(struct sf_system *system)
 	assert_touch(space, BASE + 2 * PAGE, SF_WRITE);
 	assert_int_equal(pte_pfn(system_pte(space, BASE + 2 * PAGE)), FRAMES + 2);
 	assert_good(system);
+	/* Frames that are no RAM have no struct page, also when a right that was taken away comes back. */
+	assert_int_equal(system_map_pfn(space, BASE + 32 * PAGE, PAGE, FRAMES_MAX - 1, true), 0);
+	assert_touch(space, BASE + 32 * PAGE, SF_WRITE);
+	assert_int_equal(sf_protect(space, BASE + 32 * PAGE, PAGE, SF_PROT_READ), 0);
+	assert_int_equal(sf_protect(space, BASE + 32 * PAGE, PAGE, SF_PROT_READ | SF_PROT_WRITE), 0);
+	assert_touch(space, BASE + 32 * PAGE, SF_WRITE);
+	assert_good(system);
 	sf_space_destroy(space);
 }
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames, VMAs and tree nodes that are free: each can have another life, and under the address sanitizer
- * whoever reads one between two lives ends the program.
+ * Frames, VMAs and nodes of trees and of page indices that are free: each can have another life, and under
+ * the address sanitizer whoever reads one between two lives ends the program.
  */
 #include "tests/unit/mm/frames_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "mm/object/index_nodes.h"
 #include "mm/space/vma_cache.h"
 #include "mm/space/vma_node.h"
 #include "port/lifetime.h"
 #include "tests/common/death.h"
 
 /* Whose first byte and last byte are read. */
-enum kind { FRAME, VMA, NODE, KINDS };
+enum kind { FRAME, VMA, NODE, INDEX_NODE, KINDS };
 
 static volatile char sink;
 
@@ -32,10 +33,11 @@ static void live(enum kind kind, enum policy_frame_cache frame_cache, unsigned t
 	    frames_create(&(struct frames_config){.own_frames = 100, .cache = frame_cache});
 	struct vma_cache *vmas = vma_cache_create();
 	struct vma_node_cache *nodes = vma_node_cache_create();
+	struct index_nodes *index_nodes = index_nodes_create(frames);
 	void *taken = NULL, *memory = NULL;
 	size_t bytes = 0;
 
-	assert_true(frames && vmas && nodes);
+	assert_true(frames && vmas && nodes && index_nodes);
 	for (unsigned step = 1; step <= 3; step++) {
 		bool take = step != 2;
 
@@ -53,6 +55,12 @@ static void live(enum kind kind, enum policy_frame_cache frame_cache, unsigned t
 			memory = taken = take ? vma_create(vmas, &shape, 0) : taken;
 			bytes = sizeof(struct vma);
 			break;
+		case INDEX_NODE:
+			if (!take)
+				index_node_put(index_nodes, taken);
+			memory = taken = take ? index_node_get(index_nodes) : taken;
+			bytes = sizeof(struct index_node);
+			break;
 		default:
 			if (!take)
 				vma_node_put(nodes, taken);
@@ -67,8 +75,11 @@ static void live(enum kind kind, enum policy_frame_cache frame_cache, unsigned t
 		frame_free(frames, taken);
 	else if (kind == VMA)
 		vma_free(taken);
+	else if (kind == INDEX_NODE)
+		index_node_put(index_nodes, taken);
 	else
 		vma_node_put(nodes, taken);
+	index_nodes_destroy(index_nodes);
 	vma_node_cache_destroy(nodes);
 	vma_cache_destroy(vmas);
 	frames_destroy(frames);

@@ -89,10 +89,10 @@ static void private_pages_are_copied(struct sf_system *system, const char *polic
 static void it_ends_at_its_size(struct sf_system *system, const char *policy)
 {
 	struct sf_space *space = fault_space(system);
-	struct sf_object *object = object_open(system, 2 * PAGE + 10, 0);
+	struct sf_object *object = object_open(system, 2 * PAGE + 10, 0), *others;
+	struct sf_system *other = object_system(policy, 512);
 	uint64_t mapped;
 
-	(void)policy;
 	map_object_at(space, HERE, 4, RW, SHARED, object, 0);
 	map_object_at(space, THERE, 4, RW, PRIVATE, object, 0);
 	put_byte(space, HERE + 2 * PAGE + 100, 5);
@@ -135,6 +135,10 @@ static void it_ends_at_its_size(struct sf_system *system, const char *policy)
 	    -EOVERFLOW);
 	assert_int_equal(sf_map_object(space, 0, PAGE, RW, 3, object, 0, &mapped), -EINVAL);
 	assert_int_equal(sf_map_object(space, 0, 0, RW, SHARED, object, 0, &mapped), -EINVAL);
+	others = object_open(other, PAGE, 0);
+	assert_int_equal(sf_map_object(space, 0, PAGE, RW, SHARED, others, 0, &mapped), -EINVAL);
+	sf_object_close(others);
+	object_system_end(other);
 	sf_object_close(object);
 	sf_object_close(NULL);
 	sf_space_destroy(space);
@@ -240,6 +244,9 @@ static void a_limit_is_exact(struct sf_system *system, const char *policy)
 		assert_sigbus(space, HERE + (2 * page + 1) * PAGE, SF_WRITE);
 		assert_touch(space, HERE + 2 * page * PAGE, SF_WRITE);
 	}
+	/* What fails takes no frame, however often it is tried. */
+	for (unsigned i = 0; i < 2000; i++)
+		assert_sigbus(space, HERE + PAGE, SF_READ);
 	assert_int_equal(sf_object_write(object, PAGE, bytes, 10), -ENOSPC);
 	assert_int_equal(sf_object_write(object, 10, bytes, 2 * PAGE), PAGE - 10);
 	/* Reading a hole takes none. */

@@ -170,9 +170,11 @@ static void compare_all(void)
 static void cut(void)
 {
 	uint64_t from = random_below(&naive.random, 3) ? some_index() : 0;
-	uint64_t before = page_index_nodes(&naive.index), after;
+	uint64_t before, after;
 	bool prunable;
 
+	port_rcu_read_lock();
+	before = page_index_nodes(&naive.index);
 	while (naive.count && naive.pair[naive.count - 1].at >= from)
 		remove_at(naive.count - 1);
 	prunable = page_index_prunable(&naive.index, from);
@@ -180,6 +182,7 @@ static void cut(void)
 	after = page_index_nodes(&naive.index);
 	assert_int_equal(prunable, after < before);
 	assert_false(page_index_prunable(&naive.index, from));
+	port_rcu_read_unlock();
 	port_rcu_synchronize();
 	port_rcu_poll();
 	/* Frames have the nodes that are in use, and no more than some free ones. */
