@@ -22,11 +22,15 @@
 	X(LOCK_RANK_TEST_OUTER, "test_outer_lock")         \
 	X(LOCK_RANK_SPACE, "space_lock")                   \
 	X(LOCK_RANK_SPACE_LIST, "space_list_lock")         \
+	X(LOCK_RANK_GROUP_TREE, "group_tree_lock")         \
 	X(LOCK_RANK_TLB_LIST, "tlb_list_lock")             \
 	X(LOCK_RANK_PAGE_TABLE, "page_table_lock")         \
 	X(LOCK_RANK_PTE, "pte_lock")                       \
 	X(LOCK_RANK_MEMTYPE, "memtype_lock")               \
 	X(LOCK_RANK_MEMTYPE_TREE, "memtype_tree_lock")     \
+	X(LOCK_RANK_LRU, "lru_lock")                       \
+	X(LOCK_RANK_CHARGE_DEPOT, "charge_depot_lock")     \
+	X(LOCK_RANK_RES_COUNTER, "res_counter_lock")       \
 	X(LOCK_RANK_FRAME_SHELF, "frame_shelf_lock")       \
 	X(LOCK_RANK_FRAME_DEPOT, "frame_depot_lock")       \
 	X(LOCK_RANK_ZONE, "zone_lock")                     \

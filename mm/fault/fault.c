@@ -35,7 +35,7 @@ static bool access_allowed(uint32_t flags, enum touch touch)
 int fault_lock_pte(struct fault *fault, struct pte_ref *ref)
 {
 	const uint64_t by_hardware = PTE_ACCESSED | PTE_DIRTY;
-	int error = pte_lock(&fault->space->table, fault->address, ref);
+	int error = pte_lock(&fault->space->table, fault->address, &fault->charge, ref);
 
 	if (error)
 		return error;
@@ -78,6 +78,8 @@ static int try_vma(struct fault *fault)
 {
 	struct vma *vma = fault->vma;
 
+	/* The group is live while we are in this read section. */
+	fault->charge.group = rcu_dereference(&fault->space->group);
 	if (!vma)
 		return fault->locked ? bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_MAPERR) : -EAGAIN;
 	if (!access_allowed(vma->flags, fault->touch))
@@ -142,6 +144,7 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 	}
 	if (!error)
 		count_fault(space);
+	fault->over_limit = error == -ENOMEM ? fault->charge.over_limit : NULL;
 	return error;
 }
 

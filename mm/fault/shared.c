@@ -28,7 +28,7 @@ int do_shared_fault(struct fault *fault)
 	int error;
 
 	invariant(vma->flags & VM_SHARED);
-	error = vma->object->ops->get_page(vma->object, index, &page);
+	error = vma->object->ops->get_page(vma->object, index, &fault->charge, &page);
 	if (error)
 		return error == -EFAULT ? sigbus(fault) : error;
 	error = fault_lock_pte(fault, &ref);

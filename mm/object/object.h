@@ -12,17 +12,20 @@
 
 #include "sync/refcount.h"
 
+struct charge;
 struct object;
 struct page;
 
 struct object_ops {
 	/*
-	 * Finds the page at `index`, making it (cleared) if the object has none, and takes a reference on it
-	 * for the caller. Returns 0 with it in *page; -EFAULT when the object ends before (SIGBUS to who
-	 * touches it); -ENOMEM when there is no frame or no memory for the index. Part of the fault path:
-	 * takes spinning locks only. NULL for objects whose pages are not counted (VM_PFN).
+	 * Finds the page at `index`, making it (cleared, and charged to `charge`) if the object has none, and
+	 * takes a reference on it for the caller. Returns 0 with it in *page; -EFAULT when the object ends
+	 * before (SIGBUS to who touches it); -ENOMEM when there is no frame or no memory for the index, with
+	 * charge->over_limit as charged_page_alloc() sets it. Part of the fault path: takes spinning locks
+	 * only. `charge` may be NULL for a page that is there. NULL for objects whose pages are not counted
+	 * (VM_PFN).
 	 */
-	int (*get_page)(struct object *object, uint64_t index, struct page **page);
+	int (*get_page)(struct object *object, uint64_t index, struct charge *charge, struct page **page);
 
 	/* Returns whether the object has a page at `index` (mincore). NULL as above. */
 	bool (*has_page)(struct object *object, uint64_t index);

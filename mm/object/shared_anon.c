@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "mm/charge/charge.h"
 #include "port/memory.h"
 #include "port/page.h"
 #include "port/rcu.h"
@@ -93,13 +94,14 @@ static void destroy(struct object *object)
 	port_rcu_call(&shared->rcu, free_after_grace_period);
 }
 
-static int make_page(struct shared_anon *shared, uint64_t index, struct page **page)
+static int make_page(struct shared_anon *shared, uint64_t index, struct charge *charge, struct page **page)
 {
-	struct page *fresh = frame_alloc(shared->frames), *found = NULL;
+	struct page *fresh = charged_page_alloc(shared->frames, charge), *found = NULL;
 
 	if (!fresh)
 		return -ENOMEM;
 	port_page_clear(page_address(shared->frames, fresh), shared->frames->structure_only);
+	lru_add(shared->frames->lru, fresh, LRU_INACTIVE);
 	/* Before the page: what has one is visited at the end. */
 	if (!atomic_load_explicit(&shared->used[index / PART_SLOTS], memory_order_relaxed))
 		atomic_store_explicit(&shared->used[index / PART_SLOTS], 1, memory_order_relaxed);
@@ -114,7 +116,7 @@ static int make_page(struct shared_anon *shared, uint64_t index, struct page **p
 	return 0;
 }
 
-static int get_page(struct object *object, uint64_t index, struct page **page)
+static int get_page(struct object *object, uint64_t index, struct charge *charge, struct page **page)
 {
 	struct shared_anon *shared = shared_anon_of(object);
 	int error = 0;
@@ -123,7 +125,7 @@ static int get_page(struct object *object, uint64_t index, struct page **page)
 		return -EFAULT;
 	*page = atomic_load_explicit(&shared->slot[index], memory_order_acquire);
 	if (!*page)
-		error = make_page(shared, index, page);
+		error = make_page(shared, index, charge, page);
 	/* The slot's reference keeps the page while the object can be reached. */
 	if (!error)
 		page_get(*page);

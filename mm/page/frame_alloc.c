@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mm/page/frame_cache.h"
+#include "mm/page/lru.h"
 
 #ifdef SYNC_DEBUG
 /* No address, no small number, and as a PTE not present. */
@@ -62,9 +63,18 @@ struct page *frame_alloc(struct frames *frames)
 
 void frame_release(struct frames *frames, struct page *page)
 {
+	if (page_has_flag(page, PG_lru))
+		lru_del_page(frames->lru, page);
+	if (page->group)
+		frames->uncharge(page);
+	frame_give_back(frames, page);
+}
+
+void frame_give_back(struct frames *frames, struct page *page)
+{
 	uint64_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
-	invariant(page_mapcount(page) == 0 && page_to_pfn(frames, page) < frames->own);
+	invariant(page_mapcount(page) == 0 && page_to_pfn(frames, page) < frames->own && !page->group);
 	invariant(!(flags & (PG_free | PG_zero)));
 	if (flags & PG_anonymous)
 		frames_count(frames, FRAMES_ANONYMOUS, -1);

@@ -23,6 +23,7 @@
 #include "sync/spinlock.h"
 
 struct frames;
+struct page_group;
 
 /*
  * Bits of page->flags. Each is changed by an atomic read-modify-write only, since neighbours in the word
@@ -49,10 +50,12 @@ enum page_flag {
 	PG_zero = 1u << 7,
 	/* Debug builds: the contents are the poison of a freed frame. Owner: mm/page/. */
 	PG_poisoned = 1u << 8,
+	/* On an LRU list, or on its way there; page->lru_state is valid. Owner: mm/page/lru.c. */
+	PG_lru = 1u << 9,
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
-#define PG_OF_ONE_LIFE ((uint64_t)(PG_table | PG_anonymous | PG_lazy_free))
+#define PG_OF_ONE_LIFE ((uint64_t)(PG_table | PG_anonymous | PG_lazy_free | PG_lru))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint64_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -70,6 +73,11 @@ struct page {
 	 * free block (mm/page/buddy.h). Atomic; changed under the lock of the PTE that comes or goes.
 	 */
 	_Atomic uint32_t mapcount;
+	/*
+	 * The group that the page is charged to (mm/charge/); NULL: to none. Set while only one CPU knows the
+	 * page, and reset once its last reference is gone.
+	 */
+	struct page_group *group;
 	union {
 		/* Free, in a magazine. Protected by the CPU that owns it, or by its shelf's or depot's lock.
 		 */
@@ -87,7 +95,14 @@ struct page {
 			struct frames *frames;    /* set while the table is made, then read only */
 			struct port_rcu_head rcu; /* used once nobody can reach the table any more */
 		} table;
-		char line[48];
+		/* In use, and no table. */
+		struct {
+			/* With PG_lru: by the lru_lock that lru_state names. Then of those that are released
+			 * together, by who releases them. */
+			struct list lru;
+			_Atomic uint32_t lru_state; /* mm/page/lru.h; atomic, changed as said there */
+		};
+		char line[40];
 	};
 };
 

@@ -26,15 +26,29 @@ const struct policy_choice policy_choices[] = {
     {FIELD(memtype), "cmpxchg", POLICY_MEMTYPE_CMPXCHG},
     {FIELD(memtype), "spin", POLICY_MEMTYPE_SPIN},
     {FIELD(memtype), "rwlock", POLICY_MEMTYPE_RWLOCK},
+    {FIELD(group_counter), "page_counter", POLICY_GROUP_COUNTER_PAGE_COUNTER},
+    {FIELD(group_counter), "res_counter", POLICY_GROUP_COUNTER_RES_COUNTER},
+    {FIELD(charge_stock), "depot", POLICY_CHARGE_STOCK_DEPOT},
+    {FIELD(charge_stock), "32", POLICY_CHARGE_STOCK_32},
+    {FIELD(charge_stock), "none", POLICY_CHARGE_STOCK_NONE},
+    {FIELD(root_group), "exempt", POLICY_ROOT_GROUP_EXEMPT},
+    {FIELD(root_group), "charged", POLICY_ROOT_GROUP_CHARGED},
+    {FIELD(release_batch), "gather", POLICY_RELEASE_BATCH_GATHER},
+    {FIELD(release_batch), "gather_unchunked", POLICY_RELEASE_BATCH_GATHER_UNCHUNKED},
+    {FIELD(release_batch), "pagevec", POLICY_RELEASE_BATCH_PAGEVEC},
+    {FIELD(lru_add), "per_cpu", POLICY_LRU_ADD_PER_CPU},
+    {FIELD(lru_add), "zone_lock", POLICY_LRU_ADD_ZONE_LOCK},
 };
 const size_t policy_choice_count = ARRAY_SIZE(policy_choices);
 
 _Static_assert(ARRAY_SIZE(policy_choices) <= POLICY_CHOICES_MAX, "sets of rows are one word");
-_Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
-		   sizeof(enum policy_page_table_lock) == sizeof(int) &&
-		   sizeof(enum policy_frame_cache) == sizeof(int) &&
-		   sizeof(enum policy_memtype) == sizeof(int),
-	       "fields are set as ints");
+_Static_assert(
+    sizeof(enum policy_vma_lookup) == sizeof(int) && sizeof(enum policy_page_table_lock) == sizeof(int) &&
+	sizeof(enum policy_frame_cache) == sizeof(int) && sizeof(enum policy_memtype) == sizeof(int) &&
+	sizeof(enum policy_group_counter) == sizeof(int) && sizeof(enum policy_charge_stock) == sizeof(int) &&
+	sizeof(enum policy_root_group) == sizeof(int) && sizeof(enum policy_release_batch) == sizeof(int) &&
+	sizeof(enum policy_lru_add) == sizeof(int),
+    "fields are set as ints");
 
 /*
  * The kernel of an era, on x86-64. "default" is the best choice known of every mechanism, whatever its era.
@@ -49,6 +63,10 @@ _Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
  *            Of seed 002's own tree, linux-next of March 2010, the semaphore is inferred from its date.
  * base_2014  Linux 3.16. The memory type is set atomically ("x86, pat: Update the page flags for memtype
  *            atomically instead of using memtype_lock", April 2010, commit 1f9cc3cb6a27).
+ *
+ * All four release what a gather has collected by pagevecs, and add to the LRU through them, under the zone's
+ * lru_lock. Groups came with 2.6.25, as res_counter, and got the stock and the exempt root by 2.6.33; so what
+ * base_2004 says of them is how they began, but for the root. The root is charged in 3.17-rc2 only.
  */
 static const struct {
 	const char *name;
@@ -58,27 +76,52 @@ static const struct {
      {.vma_lookup = POLICY_VMA_LOOKUP_RCU,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_PTE_BIT,
       .frame_cache = POLICY_FRAME_CACHE_MAGAZINE,
-      .memtype = POLICY_MEMTYPE_CMPXCHG}},
+      .memtype = POLICY_MEMTYPE_CMPXCHG,
+      .group_counter = POLICY_GROUP_COUNTER_PAGE_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_DEPOT,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_GATHER,
+      .lru_add = POLICY_LRU_ADD_PER_CPU}},
     {"base_2004",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_MM,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_NONE,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2009",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2010",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_SPIN}},
+      .memtype = POLICY_MEMTYPE_SPIN,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2014",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
       .frame_cache = POLICY_FRAME_CACHE_ZONE,
-      .memtype = POLICY_MEMTYPE_CMPXCHG}},
+      .memtype = POLICY_MEMTYPE_CMPXCHG,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
 };
 
 /* A list of names that are different from the one before. */

@@ -162,6 +162,8 @@ int system_check(struct sf_system *system, struct message *why)
 	if (!error)
 		error = frames_check(system->frames, check.tables + check.pages, why);
 	if (!error)
+		error = groups_check(system->groups, why);
+	if (!error)
 		error = memtypes_check(system->memtypes, check.pfn_vmas, why);
 	port_memory_free(check.mapped, bytes);
 	return error;

@@ -64,7 +64,7 @@ static int check_page_entry(struct check *check, const struct vma *vma, uintptr_
 		return 0;
 	}
 	if (!vma->object->ops->has_page(vma->object, index) ||
-	    vma->object->ops->get_page(vma->object, index, &wanted))
+	    vma->object->ops->get_page(vma->object, index, NULL, &wanted))
 		return bad_entry(check, address, pte, "maps a page that its object does not have");
 	page_put(frames, wanted);
 	return wanted == page ? 0

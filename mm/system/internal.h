@@ -6,6 +6,7 @@
 #define MM_SYSTEM_INTERNAL_H
 
 #include "base/compiler.h"
+#include "mm/charge/charge.h"
 #include "mm/fault/fault.h"
 #include "mm/page/frames.h"
 #include "mm/space/space.h"
@@ -40,6 +41,7 @@ struct sf_system {
 	bool structure_only;
 	int64_t retired_max; /* bytes of RAM that may wait for a grace period after one CPU's call */
 	struct frames *frames;
+	struct groups *groups;
 	struct memtypes *memtypes;
 	struct lock_nodes lock_nodes;
 	struct percpu cpu; /* of struct system_cpu */

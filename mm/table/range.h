@@ -47,17 +47,19 @@ void table_protect(struct table *table, uintptr_t start, uintptr_t end, bool acc
 
 /*
  * Fork: maps the pages of [start, end) of `parent` in `child` too (which nobody uses yet); `copy_on_write`
- * write protects both. Returns 0, or -ENOMEM: what is in the child by then is the caller's to zap.
+ * write protects both. The child's tables are charged to `charge`. Returns 0, or -ENOMEM: what is in the
+ * child by then is the caller's to zap.
  */
 int table_copy(struct table *child, struct table *parent, uintptr_t start, uintptr_t end, bool copy_on_write,
-	       struct gather *gather);
+	       struct charge *charge, struct gather *gather);
 
 /*
  * mremap: moves the entries of [start, end) to `target` on, whose entries are empty. The VMA of the source is
  * detached, that of the target not in the tree yet, so no fault comes between. All tables that the target
- * needs are made first: returns -ENOMEM with nothing moved, or 0.
+ * needs are made first, and charged to `charge`: returns -ENOMEM with nothing moved, or 0.
  */
-int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct gather *gather);
+int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct charge *charge,
+	       struct gather *gather);
 
 /* Calls `visit` for each non-empty last-level entry in order, under its PTE lock; stops when it returns
  * nonzero, and returns that. */

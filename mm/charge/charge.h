@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Charging pages to groups, and taking that back. All of it is part of the fault path and waits for nothing
+ * but locks of rank RES_COUNTER, which it takes one at a time; locks of lower ranks may be held.
+ */
+#ifndef MM_CHARGE_CHARGE_H
+#define MM_CHARGE_CHARGE_H
+
+#include "mm/charge/group.h"
+
+/*
+ * Whom a piece of work charges, and who refused. The group is live as long as the charge is used: its user
+ * holds a space in it from moving, or has read space->group in the RCU read section that it is still in.
+ */
+struct charge {
+	struct sf_group *group;
+	/*
+	 * After an error, the group whose limit is the reason: reclaiming its pages, or those below it, would
+	 * help. NULL: there was no frame.
+	 */
+	struct sf_group *over_limit;
+};
+
+/*
+ * Charges a page, which only the caller knows, has one reference and no group. Returns 0; or -ENOMEM with
+ * charge->over_limit set and nothing charged.
+ */
+int mem_cgroup_charge(struct page *page, struct charge *charge);
+
+/*
+ * Returns a frame as frame_alloc(), charged; or NULL with charge->over_limit set, to NULL when there is no
+ * frame.
+ */
+struct page *charged_page_alloc(struct frames *frames, struct charge *charge);
+
+/* Takes back the charge of a page whose last reference is gone. */
+void mem_cgroup_uncharge(struct page *page);
+
+/* The same for all pages of a list, linked by page->lru: once for each run of pages of one group. */
+void mem_cgroup_uncharge_list(struct list *pages);
+
+/* Takes back so many pages' charge of a group. */
+void uncharge_batch(struct sf_group *group, unsigned pages);
+
+/* Counts that a fault failed in the end since the group's limit was reached; does nothing for NULL. */
+void mem_cgroup_out_of_memory(struct sf_group *group);
+
+/*
+ * The calling CPU stops for a while, or for good: gives back what it has charged ahead, and puts the pages on
+ * the LRU lists that it has added.
+ */
+void groups_cpu_idle(struct groups *groups);
+
+#endif
