@@ -6,7 +6,8 @@
 
 #include "lab/names.h"
 
-static const struct workload *const workloads[] = {&workload_anon_fault, &workload_pfn_insert};
+static const struct workload *const workloads[] = {&workload_anon_fault, &workload_group_release,
+						   &workload_pfn_insert};
 
 const struct workload *workload_find(const char *name, struct message *why)
 {

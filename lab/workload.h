@@ -88,6 +88,7 @@ const char *workload_choice(const struct workload *workload, const struct worklo
 			    unsigned option);
 
 extern const struct workload workload_anon_fault;
+extern const struct workload workload_group_release;
 extern const struct workload workload_pfn_insert;
 
 #endif
