@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mm/charge/charge.h"
 #include "mm/object/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
@@ -20,10 +19,11 @@ static struct sf_object *cache_of(struct object *base)
 	return container_of(base, struct sf_object, object);
 }
 
-static int get_page(struct object *base, uint64_t index, struct page **page)
+static int get_page(struct object *base, uint64_t index, struct charge *charge, struct page **page)
 {
 	struct sf_object *object = cache_of(base);
 
+	(void)charge;
 	if (index >= cache_pages(object))
 		return -EFAULT;
 	*page = page_index_find(&object->index, index);
@@ -88,28 +88,24 @@ static int read_contents(struct file_object *file, struct page *page, uint64_t i
  * Makes a locked page and puts it into the index; with `beyond` also beyond the size. Returns 0 with it and a
  * reference in *page; 0 with NULL when there is one by now, or the object ends before; -ENOMEM.
  */
-static int add_locked(struct file_object *file, uint64_t index, bool beyond, struct page **page)
+static int add_locked(struct file_object *file, uint64_t index, bool beyond, struct charge *charge,
+		      struct page **page)
 {
 	struct sf_object *object = &file->cache;
 	struct frames *frames = object->objects->frames;
-	struct page *fresh = frame_alloc(frames), *found;
-	int error;
+	struct page *fresh, *found;
+	int error = -ENOMEM;
 
 	*page = NULL;
-	if (!fresh)
-		return -ENOMEM;
-	error = charge_cache_page(fresh);
-	if (error) {
-		frame_free(frames, fresh);
-		return error;
-	}
-	cache_prepare_page(object, fresh, index);
 	port_rcu_read_lock();
-	error = beyond || index < cache_pages(object)
-		    ? object->index.ops->insert(&object->index, index, fresh, &found)
-		    : -EEXIST;
+	charge_begin(charge);
+	fresh = cache_alloc_page(object, index, charge);
+	if (fresh)
+		error = beyond || index < cache_pages(object) ? cache_add_page(object, fresh, index, &found)
+							      : -EEXIST;
 	if (error) {
-		cache_free_page(object, fresh);
+		if (fresh)
+			page_put(frames, fresh);
 	} else if (!beyond && index >= cache_pages(object)) {
 		cache_drop_page(object, fresh, index);
 		error = -EEXIST;
@@ -122,10 +118,10 @@ static int add_locked(struct file_object *file, uint64_t index, bool beyond, str
 }
 
 /* Makes sure that the page is in the index and PG_uptodate, or was so a moment ago. */
-static int read_in(struct file_object *file, uint64_t index)
+static int read_in(struct file_object *file, uint64_t index, struct charge *charge)
 {
 	struct page *page;
-	int error = add_locked(file, index, false, &page);
+	int error = add_locked(file, index, false, charge, &page);
 
 	if (error || !page)
 		return error;
@@ -139,13 +135,13 @@ static int read_in(struct file_object *file, uint64_t index)
 	return error;
 }
 
-static int wait_page(struct object *base, uint64_t index)
+static int wait_page(struct object *base, uint64_t index, struct charge *charge)
 {
 	struct sf_object *object = cache_of(base);
 	struct page *page = cache_find_get(object, index);
 
 	if (!page)
-		return read_in(file_of(object), index);
+		return read_in(file_of(object), index, charge);
 	if (!page_has_flag(page, PG_uptodate) || page_has_flag(page, PG_removed))
 		page_wait_flag(page, PG_locked);
 	page_put(object->objects->frames, page);
@@ -154,15 +150,17 @@ static int wait_page(struct object *base, uint64_t index)
 
 static int read_page(struct sf_object *object, uint64_t index, struct page **page)
 {
+	struct charge charge = cache_offset_charge(object);
+
 	for (;;) {
 		int error;
 
 		port_rcu_read_lock();
-		error = get_page(&object->object, index, page);
+		error = get_page(&object->object, index, &charge, page);
 		port_rcu_read_unlock();
 		if (error != -EINPROGRESS)
 			return error;
-		error = wait_page(&object->object, index);
+		error = wait_page(&object->object, index, &charge);
 		if (error)
 			return error;
 	}
@@ -172,11 +170,11 @@ static int read_page(struct sf_object *object, uint64_t index, struct page **pag
  * A page that is overwritten as a whole, or has nothing in the backing, need not be read: it is made of
  * zeroes, so that what is not written over is right even if the writer fails later.
  */
-static int make_page(struct file_object *file, uint64_t index)
+static int make_page(struct file_object *file, uint64_t index, struct charge *charge)
 {
 	struct frames *frames = file->cache.objects->frames;
 	struct page *page;
-	int error = add_locked(file, index, true, &page);
+	int error = add_locked(file, index, true, charge, &page);
 
 	if (error || !page)
 		return error;
@@ -190,6 +188,7 @@ static int make_page(struct file_object *file, uint64_t index)
 static int write_page(struct sf_object *object, uint64_t index, size_t from, size_t bytes, struct page **page)
 {
 	bool whole = from == 0 && bytes == PORT_PAGE_SIZE, beyond = index >= cache_pages(object);
+	struct charge charge = cache_offset_charge(object);
 	int error;
 
 	do {
@@ -201,8 +200,8 @@ static int write_page(struct sf_object *object, uint64_t index, size_t from, siz
 			page_put(object->objects->frames, *page);
 			error = 0;
 		} else {
-			error = whole || beyond ? make_page(file_of(object), index)
-						: read_in(file_of(object), index);
+			error = whole || beyond ? make_page(file_of(object), index, &charge)
+						: read_in(file_of(object), index, &charge);
 		}
 	} while (!error);
 	return error;

@@ -97,17 +97,18 @@ static void uncount(struct shmem *shmem, uint64_t pages)
 		give(&shmem->unreserved, pages);
 }
 
-static int add_page(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
+static int add_page(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+		    bool *fresh)
 {
 	struct page_index *tree = &shmem->cache.index;
-	struct page *made = shmem_alloc_page(shmem, index);
+	struct page *made = cache_alloc_page(&shmem->cache, index, charge);
 	int error;
 
 	if (!made)
 		return -ENOMEM;
 	error = reserve(shmem) ? 0 : -ENOSPC;
 	if (!error) {
-		error = tree->ops->insert(tree, index, made, page);
+		error = cache_add_page(&shmem->cache, made, index, page);
 		if (!error) {
 			*page = made;
 			*fresh = true;
@@ -117,7 +118,7 @@ static int add_page(struct shmem *shmem, uint64_t index, struct page **page, boo
 	} else if ((*page = page_index_find(tree, index))) {
 		error = 0; /* the last page that was allowed is the one that is wanted */
 	}
-	shmem_free_page(shmem, made);
+	page_put(shmem->cache.objects->frames, made);
 	return error == -EEXIST ? 0 : error;
 }
 
