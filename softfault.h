@@ -35,6 +35,7 @@ extern "C" {
 struct sf_system;
 struct sf_space;
 struct sf_object;
+struct sf_group;
 
 /* --- Systems ------------------------------------------------------------------------------------------- */
 
@@ -91,12 +92,15 @@ int sf_system_check(struct sf_system *system, const char **reason);
 
 /* --- Spaces -------------------------------------------------------------------------------------------- */
 
-/* Makes an empty space. Returns 0 with it in *space, or -ENOMEM. */
+/* Makes an empty space in the root group. Returns 0 with it in *space, or -ENOMEM. */
 int sf_space_create(struct sf_system *system, struct sf_space **space);
 
+/* The same in another group. -ENOMEM also when there is no room in it for the space's first page table. */
+int sf_space_create_in(struct sf_group *group, struct sf_space **space);
+
 /*
- * fork(2) for memory: makes a space with the same mappings; private pages are shared until one side writes.
- * Returns 0 with it in *child, or -ENOMEM.
+ * fork(2) for memory: makes a space with the same mappings, in the same group; private pages are shared until
+ * one side writes. Returns 0 with it in *child, or -ENOMEM.
  */
 int sf_space_fork(struct sf_space *parent, struct sf_space **child);
 
@@ -106,6 +110,64 @@ void sf_space_destroy(struct sf_space *space);
 /* Limits, as RLIMIT_AS (bytes), RLIMIT_MEMLOCK (bytes) and vm.max_map_count. UINT64_MAX: none. */
 enum sf_limit { SF_LIMIT_ADDRESS_SPACE, SF_LIMIT_LOCKED, SF_LIMIT_MAP_COUNT };
 int sf_set_limit(struct sf_space *space, enum sf_limit limit, uint64_t value);
+
+/* --- Memory groups ---------------------------------------------------------------------------------------
+ */
+
+/*
+ * A group limits the memory of the spaces that are in it and in the groups below it. Groups form a tree,
+ * whose root is the system's own and has no limit. Charged are the pages of private memory and of objects and
+ * the page tables: each to the group in which the space was whose fault made it, from then until its frame is
+ * free again (a page table until it is taken away). An object is in no group: its pages can be charged to as
+ * many as map it, and what sf_object_read() and sf_object_write() make is charged to the root. A group counts
+ * what is charged to it and to all below.
+ *
+ * A page whose group is full is not made: then the call says -ENOMEM, and struct sf_signal names the group.
+ * A group's memory comes back as RAM does: see sf_touch().
+ *
+ * CPUs charge ahead (unless the policy says charge_stock=none), at most 32 pages for each: of one group at a
+ * time, and so that CPUs of a memory node share half of it. These count as used until other groups' pages are
+ * charged there, the group comes to a limit, or a thread gives its slot back.
+ */
+
+/* Returns the root. Unless the system's policy says root_group=charged it counts nothing. */
+struct sf_group *sf_group_root(struct sf_system *system);
+
+/* Makes a group below `parent`, without a limit. Returns 0 with it in *group, or -ENOMEM. */
+int sf_group_create(struct sf_group *parent, struct sf_group **group);
+
+/*
+ * Ends a group: what is charged to it is its parent's from then on. Returns 0; -EBUSY while it has groups
+ * below it or spaces in it; -EINVAL for the root. All other groups are destroyed before the system is.
+ */
+int sf_group_destroy(struct sf_group *group);
+
+/* UINT64_MAX: no limit. */
+#define SF_GROUP_UNLIMITED UINT64_MAX
+
+/*
+ * Sets the limit, or the soft guarantee: memory that is left to the group when others need some, as long as
+ * it can be. In bytes, rounded down to whole pages. sf_group_set_limit() returns 0; -EBUSY, with nothing
+ * changed, while more than that is charged; -EINVAL for the root.
+ */
+int sf_group_set_limit(struct sf_group *group, uint64_t bytes);
+void sf_group_set_low(struct sf_group *group, uint64_t bytes);
+
+/* In bytes, and counts. Of a root that does not count, usage and peak are 0. */
+struct sf_group_statistics {
+	uint64_t limit, low;
+	uint64_t usage, peak;   /* with what CPUs have charged ahead */
+	uint64_t failures;      /* charges that this group's limit refused, those ahead among them */
+	uint64_t limit_hits;    /* pages that this group's limit refused */
+	uint64_t out_of_memory; /* calls and touches that failed for it in the end */
+};
+void sf_group_statistics(struct sf_group *group, struct sf_group_statistics *statistics);
+
+/*
+ * Moves a space to another group of the system. What it has stays charged where it is; what its faults make
+ * from now on is charged to the new group. Waits for a grace period.
+ */
+void sf_space_set_group(struct sf_space *space, struct sf_group *group);
 
 /* --- Mappings ------------------------------------------------------------------------------------------ */
 
@@ -328,22 +390,26 @@ struct sf_signal {
 	int signal;       /* SIGSEGV or SIGBUS */
 	int code;         /* SEGV_MAPERR, SEGV_ACCERR, BUS_ADRERR (also of a page that cannot be read) */
 	uint64_t address; /* that was touched */
+	/* With signal 0 and -ENOMEM: the group that is full, which is the space's or above it. NULL: RAM is
+	 * out. */
+	struct sf_group *group;
 };
 
 /*
  * Touches the byte at `address` as a program would, faulting it in when needed. Returns 0; -EFAULT with
- * *signal filled (if not NULL); -ENOMEM when RAM is out, but for what slots hold back (struct sf_options) and
- * what waits until no fault can be using it any more (struct sf_system_statistics: at most RAM / 16, or 64
- * KiB a slot if that is more, after each thread's last call that changed mappings); -EINVAL for what is no
- * access. With other errors than -EFAULT signal->signal is 0. May be called from a signal handler that
- * interrupted code outside the library.
+ * *signal filled (if not NULL); -ENOMEM when a group is full, which signal->group names, or RAM is out, but
+ * for what slots hold back (struct sf_options) and what waits until no fault can be using it any more (struct
+ * sf_system_statistics: at most RAM / 16, or 64 KiB a slot if that is more, after each thread's last call
+ * that changed mappings); -EINVAL for what is no access. With other errors than -EFAULT signal->signal is 0.
+ * May be called from a signal handler that interrupted code outside the library.
  */
 int sf_touch(struct sf_space *space, uint64_t address, enum sf_access access, struct sf_signal *signal);
 
 /*
  * Copies between the space and the caller's memory, faulting pages in, across any number of pages. Returns
  * how many bytes were copied, which is less than `bytes` when a page cannot be had; then *signal tells why
- * (if not NULL; signal 0 means that RAM is out). May be called from a signal handler as sf_touch().
+ * (if not NULL; signal 0 means that RAM is out or a group full). May be called from a signal handler as
+ * sf_touch().
  */
 size_t sf_read(struct sf_space *space, uint64_t address, void *buffer, size_t bytes,
 	       struct sf_signal *signal);

@@ -35,6 +35,18 @@ static inline void list_add(struct list *at, struct list *link)
 	at->next = link;
 }
 
+/* Moves all members of `from`, which is a head and has some, behind `at`, in their order; empties `from`. */
+static inline void list_splice(struct list *at, struct list *from)
+{
+	struct list *first = from->next, *last = from->prev;
+
+	last->next = at->next;
+	at->next->prev = last;
+	first->prev = at;
+	at->next = first;
+	list_init(from);
+}
+
 /* Takes `link` out of its list. */
 static inline void list_remove(struct list *link)
 {

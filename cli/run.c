@@ -39,6 +39,8 @@ enum key {
 	KEY_GIVE_BACK,
 	KEY_PACE,
 	KEY_BACKING,
+	KEY_GROUP,
+	KEY_SPACES,
 	KEY_PROFILE,
 	KEY_LOCKS,
 	KEY_LINES,
@@ -79,6 +81,13 @@ static const struct argp_option own[] = {
      "whether threads wait for each other in each round (default: the variant's)", 3},
     {"backing", KEY_BACKING, "anon|file", 0,
      "what is shared: anonymous memory, or a file of a memory file system (default: the variant's)", 3},
+    {"group", KEY_GROUP, "root|one|each|deep", 0,
+     "the memory group of the tasks: the root, one below it, one each, or one at the third level (default: "
+     "the "
+     "variant's)",
+     3},
+    {"spaces", KEY_SPACES, "each|one", 0,
+     "an address space for each task, or one for all (default: the variant's)", 3},
     {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 4},
     {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
     {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
@@ -93,7 +102,8 @@ static const struct argp_option own[] = {
 #define ENGINES_MAX 3u
 
 /* Options of workloads, by their keys from KEY_LAYOUT on. */
-static const char *const workload_options[] = {"layout", "touch", "give_back", "pace", "backing"};
+static const char *const workload_options[] = {"layout",  "touch", "give_back", "pace",
+					       "backing", "group", "spaces"};
 
 /* The command line. */
 struct values {
@@ -136,6 +146,8 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	case KEY_GIVE_BACK:
 	case KEY_PACE:
 	case KEY_BACKING:
+	case KEY_GROUP:
+	case KEY_SPACES:
 		values->choices[key - KEY_LAYOUT] = text;
 		return 0;
 	case KEY_PROFILE:

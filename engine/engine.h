@@ -112,6 +112,13 @@ struct engine {
 	 * any other is -EOPNOTSUPP. Addresses and lengths are whole pages, in bytes.
 	 */
 	int (*space_create)(unsigned space);
+	/*
+	 * Memory groups, named as spaces are, 1 to ENGINE_GROUPS_MAX - 1; 0 is the root, which is always
+	 * there. A group is made below `parent`; a space is made in a group. What is left of them goes with
+	 * the engine. NULL where there are none.
+	 */
+	int (*group_create)(unsigned group, unsigned parent);
+	int (*space_create_in)(unsigned space, unsigned group);
 	void (*space_destroy)(unsigned space);
 	/* Maps [address, address + length) so that its fault handler inserts frame_of_ram + page index, of
 	 * the exported RAM, 0 the first. */
@@ -139,6 +146,7 @@ struct engine {
 };
 
 #define ENGINE_SPACES_MAX 1024u
+#define ENGINE_GROUPS_MAX 2048u
 
 extern const struct engine engine_vsmp;
 extern const struct engine engine_host;

@@ -22,6 +22,7 @@ struct engine_space {
 static struct {
 	CACHE_LINE_ALIGNED struct sf_system *system; /* NULL while none is open */
 	struct engine_space *spaces;                 /* [ENGINE_SPACES_MAX] */
+	struct sf_group **groups;                    /* [ENGINE_GROUPS_MAX]; the root is number 0 */
 	uint64_t own_frames, exported_frames;
 } memory;
 
@@ -32,6 +33,26 @@ static struct {
 static uint64_t table_frames_for(uint64_t frames)
 {
 	return frames / 64 + 65536;
+}
+
+static void free_tables(void)
+{
+	port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
+	port_memory_free(memory.groups, ENGINE_GROUPS_MAX * sizeof(struct sf_group *));
+	memory.spaces = NULL;
+	memory.groups = NULL;
+}
+
+static int make_tables(struct message *why)
+{
+	memory.spaces = port_memory_alloc(ENGINE_SPACES_MAX * sizeof(*memory.spaces), PORT_NODE_FIRST_TOUCH,
+					  "struct engine_space");
+	memory.groups = port_memory_alloc(ENGINE_GROUPS_MAX * sizeof(struct sf_group *),
+					  PORT_NODE_FIRST_TOUCH, "struct sf_group *");
+	if (memory.spaces && memory.groups)
+		return 0;
+	free_tables();
+	return message_set(why, -ENOMEM, "no memory for the tables of spaces and groups");
 }
 
 int engine_memory_open(const struct engine_config *engine, struct message *why)
@@ -49,16 +70,15 @@ int engine_memory_open(const struct engine_config *engine, struct message *why)
 				   engine->memory_bytes, engine->exported_bytes, PORT_PAGE_SIZE);
 	config.exported_frames = engine->exported_bytes / PORT_PAGE_SIZE;
 	config.own_frames = frames + table_frames_for(frames + config.exported_frames);
-	memory.spaces = port_memory_alloc(ENGINE_SPACES_MAX * sizeof(*memory.spaces), PORT_NODE_FIRST_TOUCH,
-					  "struct engine_space");
-	if (!memory.spaces)
-		return message_set(why, -ENOMEM, "no memory for the table of spaces");
+	error = make_tables(why);
+	if (error)
+		return error;
 	error = system_create(&config, &memory.system, why);
 	if (error) {
-		port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
-		memory.spaces = NULL;
+		free_tables();
 		return error;
 	}
+	memory.groups[0] = sf_group_root(memory.system);
 	memory.own_frames = config.own_frames;
 	memory.exported_frames = config.exported_frames;
 	return 0;
@@ -69,16 +89,32 @@ void engine_memory_forget(void)
 	memory.system = NULL;
 }
 
+/* Groups can be below others of any number: those without any go first. */
+static void destroy_groups(void)
+{
+	for (bool left = true; left;) {
+		left = false;
+		for (unsigned group = 1; group < ENGINE_GROUPS_MAX; group++) {
+			if (!memory.groups[group])
+				continue;
+			if (sf_group_destroy(memory.groups[group]))
+				left = true;
+			else
+				memory.groups[group] = NULL;
+		}
+	}
+}
+
 void engine_memory_close(void)
 {
 	if (!memory.system)
 		return;
 	for (unsigned space = 0; space < ENGINE_SPACES_MAX; space++)
 		engine_memory_space_destroy(space);
+	destroy_groups();
 	system_destroy(memory.system);
-	port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
 	memory.system = NULL;
-	memory.spaces = NULL;
+	free_tables();
 }
 
 static struct sf_space *find(unsigned space)
@@ -86,13 +122,30 @@ static struct sf_space *find(unsigned space)
 	return memory.system && space < ENGINE_SPACES_MAX ? memory.spaces[space].space : NULL;
 }
 
-int engine_memory_space_create(unsigned space)
+static struct sf_group *find_group(unsigned group)
 {
-	if (!memory.system || space >= ENGINE_SPACES_MAX)
+	return memory.system && group < ENGINE_GROUPS_MAX ? memory.groups[group] : NULL;
+}
+
+int engine_memory_group_create(unsigned group, unsigned parent)
+{
+	if (!find_group(parent) || group >= ENGINE_GROUPS_MAX)
+		return -EINVAL;
+	return memory.groups[group] ? -EEXIST : sf_group_create(memory.groups[parent], &memory.groups[group]);
+}
+
+int engine_memory_space_create_in(unsigned space, unsigned group)
+{
+	if (!find_group(group) || space >= ENGINE_SPACES_MAX)
 		return -EINVAL;
 	if (memory.spaces[space].space)
 		return -EEXIST;
-	return sf_space_create(memory.system, &memory.spaces[space].space);
+	return sf_space_create_in(memory.groups[group], &memory.spaces[space].space);
+}
+
+int engine_memory_space_create(unsigned space)
+{
+	return engine_memory_space_create_in(space, 0);
 }
 
 void engine_memory_space_destroy(unsigned space)

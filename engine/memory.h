@@ -27,10 +27,13 @@ void engine_memory_close(void);
 void engine_memory_forget(void);
 
 /*
- * Also -EINVAL for a space that is not 0 to ENGINE_SPACES_MAX - 1, or that does not exist; -EEXIST for one
- * to be created that does. One CPU creates or destroys a space while no other uses it.
+ * Also -EINVAL for a space that is not 0 to ENGINE_SPACES_MAX - 1, or that does not exist, and for a group
+ * likewise; -EEXIST for one to be created that does. One CPU creates or destroys a space while no other uses
+ * it.
  */
 int engine_memory_space_create(unsigned space);
+int engine_memory_space_create_in(unsigned space, unsigned group);
+int engine_memory_group_create(unsigned group, unsigned parent);
 void engine_memory_space_destroy(unsigned space);
 int engine_memory_map_pfn(unsigned space, uintptr_t address, size_t length, uint64_t frame_of_ram);
 int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, bool shared);

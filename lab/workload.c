@@ -6,8 +6,8 @@
 
 #include "lab/names.h"
 
-static const struct workload *const workloads[] = {&workload_anon_fault, &workload_pfn_insert,
-						   &workload_shared_fault};
+static const struct workload *const workloads[] = {&workload_anon_fault, &workload_group_release,
+						   &workload_pfn_insert, &workload_shared_fault};
 
 const struct workload *workload_find(const char *name, struct message *why)
 {

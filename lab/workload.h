@@ -89,6 +89,7 @@ const char *workload_choice(const struct workload *workload, const struct worklo
 			    unsigned option);
 
 extern const struct workload workload_anon_fault;
+extern const struct workload workload_group_release;
 extern const struct workload workload_pfn_insert;
 extern const struct workload workload_shared_fault;
 

@@ -137,7 +137,8 @@ int sf_thread_enter(struct sf_system *system)
 
 void sf_thread_exit(struct sf_system *system)
 {
-	(void)system;
+	if (host_slot_held())
+		system_cpu_idle(system);
 	/* A thread that is no CPU any more looks nothing up: nobody may wait for it. */
 	idle_tlbs();
 	host_slot_give();

@@ -25,6 +25,7 @@
 	X(LOCK_RANK_MAPPINGS, "i_mmap_rwsem")              \
 	X(LOCK_RANK_SPACE_LIST, "space_list_lock")         \
 	X(LOCK_RANK_OBJECT_LIST, "object_list_lock")       \
+	X(LOCK_RANK_GROUP_TREE, "group_tree_lock")         \
 	X(LOCK_RANK_TLB_LIST, "tlb_list_lock")             \
 	X(LOCK_RANK_PAGE_TABLE, "page_table_lock")         \
 	X(LOCK_RANK_PTE, "pte_lock")                       \
@@ -33,6 +34,9 @@
 	X(LOCK_RANK_TREE, "tree_lock")                     \
 	X(LOCK_RANK_MEMTYPE, "memtype_lock")               \
 	X(LOCK_RANK_MEMTYPE_TREE, "memtype_tree_lock")     \
+	X(LOCK_RANK_LRU, "lru_lock")                       \
+	X(LOCK_RANK_CHARGE_DEPOT, "charge_depot_lock")     \
+	X(LOCK_RANK_RES_COUNTER, "res_counter_lock")       \
 	X(LOCK_RANK_FRAME_SHELF, "frame_shelf_lock")       \
 	X(LOCK_RANK_FRAME_DEPOT, "frame_depot_lock")       \
 	X(LOCK_RANK_ZONE, "zone_lock")                     \

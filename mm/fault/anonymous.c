@@ -11,7 +11,7 @@
 struct page *alloc_anonymous_page(struct fault *fault)
 {
 	struct frames *frames = fault->space->parts.frames;
-	struct page *page = frame_alloc(frames);
+	struct page *page = charged_page_alloc(frames, &fault->charge);
 
 	if (page)
 		page_set_anonymous(frames, page);
@@ -39,9 +39,12 @@ void free_new_page(struct fault *fault, struct page *page)
 
 void install_anonymous_page(struct fault *fault, struct pte_ref *ref, struct page *page)
 {
-	uint64_t pfn = page_to_pfn(fault->space->parts.frames, page);
+	struct frames *frames = fault->space->parts.frames;
+	uint64_t pfn = page_to_pfn(frames, page);
 
 	page_add_mapping(page);
+	/* Who sees the entry can release the page, and looks for it on the list. */
+	lru_add(frames->lru, page, LRU_ACTIVE);
 	pte_set_unlock(ref, pte_make_page(pfn, true, fault_executable(fault)));
 }
 

@@ -36,7 +36,7 @@ static bool access_allowed(uint32_t flags, enum touch touch)
 int fault_lock_pte(struct fault *fault, struct pte_ref *ref)
 {
 	const uint64_t by_hardware = PTE_ACCESSED | PTE_DIRTY;
-	int error = pte_lock(&fault->space->table, fault->address, ref);
+	int error = pte_lock(&fault->space->table, fault->address, &fault->charge, ref);
 
 	if (error)
 		return error;
@@ -79,6 +79,8 @@ static int try_vma(struct fault *fault)
 {
 	struct vma *vma = fault->vma;
 
+	/* The group is live while we are in this read section. */
+	charge_begin(&fault->charge);
 	if (!vma)
 		return fault->locked ? bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_MAPERR) : -EAGAIN;
 	if (!access_allowed(vma->flags, fault->touch))
@@ -116,7 +118,7 @@ static void flush_replaced(struct fault *fault)
 static int wait_for_page(struct fault *fault)
 {
 	struct object *object = fault->waiting;
-	int error = object->ops->wait_page(object, fault->waiting_index);
+	int error = object->ops->wait_page(object, fault->waiting_index, &fault->charge);
 
 	object_put(object);
 	fault->waiting = NULL;
@@ -138,8 +140,10 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 	const struct vma_lookup_ops *lookup = space->parts.lookup;
 	int error;
 
-	*fault =
-	    (struct fault){.space = space, .address = address - address % PORT_PAGE_SIZE, .touch = touch};
+	*fault = (struct fault){.space = space,
+				.address = address - address % PORT_PAGE_SIZE,
+				.touch = touch,
+				.charge = {.source = &space->group}};
 	if (address >= SPACE_END)
 		return bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_MAPERR);
 	translations_note(&space->table.translations);
@@ -162,6 +166,7 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 	}
 	if (!error)
 		count_fault(space, fault->major);
+	fault->over_limit = error == -ENOMEM ? fault->charge.over_limit : NULL;
 	return error;
 }
 

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mm/charge/charge.h"
 #include "mm/space/space.h"
 #include "mm/table/table.h"
 
@@ -42,10 +43,11 @@ struct fault {
 	enum touch touch;
 
 	/* Where it stands. */
-	struct vma *vma; /* found and held; NULL: none found */
-	bool locked;     /* the space's lock is held for reading */
-	bool must_lock;  /* what was found without has changed: the next try holds the lock */
-	uint64_t pte;    /* what the entry was when the fault decided what to do */
+	struct vma *vma;      /* found and held; NULL: none found */
+	bool locked;          /* the space's lock is held for reading */
+	bool must_lock;       /* what was found without has changed: the next try holds the lock */
+	uint64_t pte;         /* what the entry was when the fault decided what to do */
+	struct charge charge; /* the space's group; valid in the RCU read section of one try */
 
 	/* What is to be waited for when nothing is held any more: with a reference; NULL for nothing. */
 	struct object *waiting;
@@ -59,13 +61,19 @@ struct fault {
 
 	/* The answer. */
 	int signal, code;
+	/*
+	 * After -ENOMEM: the group in which there must be room before the fault can succeed; it is the
+	 * space's or above that. NULL: there must be a frame.
+	 */
+	struct sf_group *over_limit;
 	unsigned events; /* of enum fault_event */
 };
 
 /*
  * Handles the page fault of a touch of `address` that table_touch() refused. Returns 0 when the touch is to
- * be tried again; -EFAULT with fault->signal and code; -ENOMEM when there is no frame, with nothing changed
- * but for page tables. fault->events tells what was done. Nothing is held, not in an RCU read section.
+ * be tried again; -EFAULT with fault->signal and code; -ENOMEM with fault->over_limit when pages have to be
+ * reclaimed first, with nothing changed but for page tables. fault->events tells what was done. Nothing is
+ * held, not in an RCU read section.
  */
 int do_page_fault(struct fault *fault, struct sf_space *space, uintptr_t address, enum touch touch);
 

@@ -11,7 +11,7 @@
 #include "mm/fault/internal.h"
 #include "mm/object/pfn.h"
 
-int insert_pfn(struct vma *vma, struct table *table, uintptr_t address, uint64_t pfn)
+int insert_pfn(struct vma *vma, struct table *table, uintptr_t address, uint64_t pfn, struct charge *charge)
 {
 	const struct pfn_object *object = pfn_object_of(vma->object);
 	uint64_t first = object->first_pfn + object->index;
@@ -27,7 +27,7 @@ int insert_pfn(struct vma *vma, struct table *table, uintptr_t address, uint64_t
 			   memtype_lookup(object->memtypes, pfn << PORT_PAGE_SHIFT));
 	if (vma->flags & VM_EXEC)
 		pte &= ~PTE_NX;
-	error = pte_lock(table, address, &ref);
+	error = pte_lock(table, address, charge, &ref);
 	if (error)
 		return error;
 	/* The lock comes before the look: docs/LOCKING.md, "A fault and an unmap". */
@@ -46,5 +46,5 @@ int do_pfn_fault(struct fault *fault)
 	uint64_t index = vma->page_offset + ((fault->address - vma->start) >> PORT_PAGE_SHIFT);
 
 	return fault_race(insert_pfn(vma, &fault->space->table, fault->address,
-				     pfn_object_of(vma->object)->first_pfn + index));
+				     pfn_object_of(vma->object)->first_pfn + index, &fault->charge));
 }

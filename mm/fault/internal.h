@@ -38,7 +38,8 @@ static inline int fault_race(int error)
 	return error == -EBUSY ? 0 : error;
 }
 
-/* Returns a new page of anonymous memory that only the caller knows, or NULL: cleared, or undefined. */
+/* Returns a new page of anonymous memory that only the caller knows, charged: cleared, or undefined. Or NULL
+ * as charged_page_alloc(). */
 struct page *alloc_zeroed_page(struct fault *fault);
 struct page *alloc_anonymous_page(struct fault *fault);
 

@@ -104,7 +104,7 @@ int do_object_fault(struct fault *fault)
 	const struct vma *vma = fault->vma;
 	uint64_t index = vma_page_index(vma, fault->address);
 	struct page *page;
-	int error = vma->object->ops->get_page(vma->object, index, &page);
+	int error = vma->object->ops->get_page(vma->object, index, &fault->charge, &page);
 
 	if (error == -EINPROGRESS)
 		return wait_later(fault, index);

@@ -50,12 +50,12 @@ struct memtypes {
 };
 
 /* The type in the page's flags. */
-static inline enum memtype memtype_of_flags(uint64_t flags)
+static inline enum memtype memtype_of_flags(uint32_t flags)
 {
 	return (enum memtype)((flags & PG_MEMTYPE_MASK) >> PG_MEMTYPE_SHIFT);
 }
 
-static inline uint64_t memtype_to_flags(enum memtype type)
+static inline uint32_t memtype_to_flags(enum memtype type)
 {
 	return (uint64_t)type << PG_MEMTYPE_SHIFT;
 }

@@ -153,7 +153,7 @@ bool memtype_pinned_against_free(struct memtypes *memtypes, uint64_t first, uint
 		return false;
 	for (uint64_t pfn = first; pfn < end; pfn++) {
 		struct page *page = pfn_to_page(memtypes->frames, pfn);
-		uint64_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
+		uint32_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 		if (memtype_of_flags(flags) != MEMTYPE_WB && memtype_pinned(memtypes, pfn, pfn + 1))
 			return true;
@@ -166,7 +166,7 @@ int memtypes_check(struct memtypes *memtypes, uint64_t pins, struct message *why
 	uint64_t reserved = atomic_load(&memtypes->ram_reserved), typed = 0;
 
 	for (uint64_t pfn = atomic_load(&memtypes->ram_first); pfn < atomic_load(&memtypes->ram_end); pfn++) {
-		uint64_t flags = atomic_load(&pfn_to_page(memtypes->frames, pfn)->flags);
+		uint32_t flags = atomic_load(&pfn_to_page(memtypes->frames, pfn)->flags);
 
 		if (flags & PG_memtype_claimed)
 			return message_set(why, -EINVAL,

@@ -47,8 +47,8 @@
 /* Ends the claim of `page` and makes `type` its type. */
 static void end_claim(struct page *page, enum memtype type)
 {
-	const uint64_t ours = PG_MEMTYPE_MASK | PG_memtype_claimed;
-	uint64_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
+	const uint32_t ours = PG_MEMTYPE_MASK | PG_memtype_claimed;
+	uint32_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 	while (!atomic_compare_exchange_weak_explicit(&page->flags, &old,
 						      (old & ~ours) | memtype_to_flags(type),
@@ -62,7 +62,7 @@ static void take_back(struct memtypes *memtypes, uint64_t first, uint64_t end)
 	for (uint64_t pfn = first; pfn < end; pfn++) {
 		struct page *page = pfn_to_page(memtypes->frames, pfn);
 
-		atomic_fetch_and_explicit(&page->flags, ~(uint64_t)PG_memtype_claimed, memory_order_release);
+		atomic_fetch_and_explicit(&page->flags, ~(uint32_t)PG_memtype_claimed, memory_order_release);
 	}
 }
 
@@ -72,7 +72,7 @@ static void take_back(struct memtypes *memtypes, uint64_t first, uint64_t end)
  */
 static int claim_page(struct page *page, bool reserved, enum memtype *in_the_way)
 {
-	uint64_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
+	uint32_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 	do {
 		if (old & PG_memtype_claimed)
@@ -102,7 +102,7 @@ static int claim(struct memtypes *memtypes, uint64_t first, uint64_t end, bool r
 		take_back(memtypes, first, pfn);
 		if (error != -EAGAIN)
 			return error;
-		port_spin_until_u64(&page->flags, PG_memtype_claimed, 0);
+		port_spin_until_u32(&page->flags, PG_memtype_claimed, 0);
 		pfn = first;
 	}
 	return 0;
@@ -151,11 +151,11 @@ static int cmpxchg_free(struct memtypes *memtypes, uint64_t first, uint64_t end)
 
 static enum memtype cmpxchg_lookup(struct memtypes *memtypes, struct page *page)
 {
-	uint64_t flags = atomic_load_explicit(&page->flags, memory_order_acquire);
+	uint32_t flags = atomic_load_explicit(&page->flags, memory_order_acquire);
 
 	(void)memtypes;
 	if (unlikely(flags & PG_memtype_claimed))
-		flags = port_spin_until_u64(&page->flags, PG_memtype_claimed, 0);
+		flags = port_spin_until_u32(&page->flags, PG_memtype_claimed, 0);
 	return memtype_of_flags(flags);
 }
 

@@ -14,7 +14,7 @@
 /* The other bits of the word are not ours, hence the compare-and-swap. */
 static void set_type(struct page *page, enum memtype type)
 {
-	uint64_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
+	uint32_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 	while (!atomic_compare_exchange_weak_explicit(&page->flags, &old,
 						      (old & ~PG_MEMTYPE_MASK) | memtype_to_flags(type),

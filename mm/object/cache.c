@@ -4,7 +4,7 @@
  */
 #include "mm/object/cache.h"
 
-#include "mm/charge/charge.h"
+#include "mm/charge/release.h"
 #include "mm/object/page_wait.h"
 #include "port/page.h"
 #include "sync/rcu.h"
@@ -44,46 +44,84 @@ static void unpublish(struct sf_object *object)
 	spin_unlock(&objects->list_lock);
 }
 
-void cache_prepare_page(struct sf_object *object, struct page *page, uint64_t index)
-{
-	page->cache.object = object;
-	page->cache.index = index;
-	atomic_store_explicit(&page->cache.events, 0, memory_order_relaxed);
-	atomic_fetch_or_explicit(&page->flags, PG_cached | PG_locked | (object->file ? PG_file : 0),
-				 memory_order_relaxed);
-	frames_count(object->objects->frames, object->file ? FRAMES_FILE : FRAMES_SHARED, 1);
-}
-
-/* For a page that is in no index, and that nobody finds any more. */
-static void put_page(struct frames *frames, struct page *page)
-{
-	uncharge_cache_page(page);
-	page_put(frames, page);
-}
-
-void cache_free_page(struct sf_object *object, struct page *page)
-{
-	put_page(object->objects->frames, page);
-}
-
-static void put_after_grace_period(struct port_rcu_head *head)
-{
-	struct page *page = container_of(head, struct page, cache.rcu);
-	struct frames *frames = page->cache.frames;
-
-	frames_retired(frames, -(int64_t)PORT_PAGE_SIZE);
-	put_page(frames, page);
-}
-
-bool cache_remove_page(struct sf_object *object, struct page *page, uint64_t index)
+struct page *cache_alloc_page(struct sf_object *object, uint64_t index, struct charge *charge)
 {
 	struct frames *frames = object->objects->frames;
+	struct page *page = charged_page_alloc(frames, charge);
 
+	if (!page)
+		return NULL;
+	page->object = object;
+	page->index = index;
+	atomic_fetch_or_explicit(&page->flags, PG_cached | PG_locked | (object->file ? PG_file : 0),
+				 memory_order_relaxed);
+	frames_count(frames, object->file ? FRAMES_FILE : FRAMES_SHARED, 1);
+	return page;
+}
+
+/* It is locked, so nobody takes it away before it is on a list. */
+int cache_add_page(struct sf_object *object, struct page *page, uint64_t index, struct page **found)
+{
+	int error = object->index.ops->insert(&object->index, index, page, found);
+
+	if (!error)
+		lru_add(object->objects->frames->lru, page, LRU_INACTIVE);
+	return error;
+}
+
+/* Pages that have left the index together: they go off the LRU, and to RCU, as one. */
+struct leaving {
+	struct frames *frames;
+	unsigned count;
+	struct page *page[PAGEVEC_SIZE];
+};
+
+static void release_after_grace_period(struct port_rcu_head *head)
+{
+	struct page *page = container_of(head, struct page, rcu);
+	struct leaving leaving = {.frames = page->frames};
+
+	for (; page; page = page->next)
+		leaving.page[leaving.count++] = page;
+	frames_retired(leaving.frames, -(int64_t)(leaving.count * PORT_PAGE_SIZE));
+	release_pages(leaving.frames, leaving.page, leaving.count);
+}
+
+static void retire_leaving(struct leaving *leaving)
+{
+	struct page *next = NULL;
+	struct lru_run run;
+
+	if (!leaving->count)
+		return;
+	lru_run_begin(&run, leaving->frames->lru);
+	for (unsigned i = 0; i < leaving->count; i++)
+		if (page_has_flag(leaving->page[i], PG_lru)) {
+			lru_del(&run, leaving->page[i]);
+			page_clear_flag(leaving->page[i], PG_lru);
+		}
+	lru_run_end(&run);
+	for (unsigned i = leaving->count; i-- > 0;) {
+		leaving->page[i]->next = next;
+		next = leaving->page[i];
+	}
+	next->frames = leaving->frames;
+	frames_retired(leaving->frames, (int64_t)(leaving->count * PORT_PAGE_SIZE));
+	port_rcu_call(&next->rcu, release_after_grace_period);
+	leaving->count = 0;
+}
+
+/*
+ * Takes a page that the caller has locked out of the index, unless it has left. Its reference is put a grace
+ * period after retire_leaving(). In a read section.
+ */
+static bool remove_page(struct sf_object *object, struct page *page, uint64_t index, struct leaving *leaving)
+{
 	if (!object->index.ops->remove(&object->index, index, page))
 		return false;
-	page->cache.frames = frames;
-	frames_retired(frames, PORT_PAGE_SIZE);
-	port_rcu_call(&page->cache.rcu, put_after_grace_period);
+	leaving->page[leaving->count++] = page;
+	if (leaving->count == PAGEVEC_SIZE)
+		retire_leaving(leaving);
 	return true;
 }
 
@@ -100,9 +138,12 @@ bool cache_finish_page(struct sf_object *object, struct page *page, uint64_t ind
 
 void cache_drop_page(struct sf_object *object, struct page *page, uint64_t index)
 {
+	struct leaving leaving = {.frames = object->objects->frames};
+
 	port_rcu_read_lock();
-	if (cache_remove_page(object, page, index))
+	if (remove_page(object, page, index, &leaving))
 		object->ops->uncount(object, 1);
+	retire_leaving(&leaving);
 	page_unlock(page);
 	port_rcu_read_unlock();
 }
@@ -187,6 +228,7 @@ static void prune(struct sf_object *object, uint64_t from)
 void cache_take_out_range(struct sf_object *object, uint64_t first, uint64_t end)
 {
 	struct frames *frames = object->objects->frames;
+	struct leaving leaving = {.frames = frames};
 	uint64_t from = first, pages = 0;
 	struct page *page;
 
@@ -195,13 +237,14 @@ void cache_take_out_range(struct sf_object *object, uint64_t first, uint64_t end
 		 */
 		if (page_has_flag(page, PG_removed)) {
 			port_rcu_read_lock();
-			pages += cache_remove_page(object, page, first);
+			pages += remove_page(object, page, first, &leaving);
 			port_rcu_read_unlock();
 			/* Whoever waited finds the index without it. */
 			page_unlock(page);
 		}
 		page_put(frames, page);
 	}
+	retire_leaving(&leaving);
 	if (pages)
 		object->ops->uncount(object, pages);
 	if (from >= cache_pages(object))
@@ -213,15 +256,21 @@ static void free_after_grace_period(struct port_rcu_head *head)
 {
 	struct sf_object *object = container_of(head, struct sf_object, rcu);
 	struct frames *frames = object->objects->frames;
+	struct page *pages[PAGEVEC_SIZE], *page;
 	uint64_t index = 0;
-	struct page *page;
+	unsigned count = 0;
 
 	frames_retired(frames, -object->retired_bytes);
 	port_rcu_read_lock();
 	for (; (page = page_index_next(&object->index, &index, PAGE_INDEX_END)); index++) {
 		object->index.ops->remove(&object->index, index, page);
-		put_page(frames, page);
+		pages[count++] = page;
+		if (count == PAGEVEC_SIZE) {
+			release_pages(frames, pages, count);
+			count = 0;
+		}
 	}
+	release_pages(frames, pages, count);
 	port_rcu_read_unlock();
 	page_index_destroy(&object->index);
 	object->ops->release(object);

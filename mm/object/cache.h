@@ -30,6 +30,7 @@
 #define MM_OBJECT_CACHE_H
 
 #include "base/compiler.h"
+#include "mm/charge/charge.h"
 #include "mm/memtype/interval.h"
 #include "mm/object/object.h"
 #include "mm/object/objects.h"
@@ -124,11 +125,19 @@ void cache_destroy(struct object *object);
 bool cache_has_page(struct object *object, uint64_t index);
 
 /*
- * Makes a new page, which only the caller knows, one of the object at `index`, PG_locked; or undoes that and
- * frees it.
+ * Returns a new page of the object for `index`, PG_locked, charged, which only the caller knows; or NULL as
+ * charged_page_alloc(). It can be given back by page_put().
  */
-void cache_prepare_page(struct sf_object *object, struct page *page, uint64_t index);
-void cache_free_page(struct sf_object *object, struct page *page);
+struct page *cache_alloc_page(struct sf_object *object, uint64_t index, struct charge *charge);
+
+/* Puts it into the index, as page_index_ops.insert(), and then onto the LRU lists. */
+int cache_add_page(struct sf_object *object, struct page *page, uint64_t index, struct page **found);
+
+/* Whom the calls by offset charge: an object is in no group, and who calls need have no space. */
+static inline struct charge cache_offset_charge(const struct sf_object *object)
+{
+	return (struct charge){.group = object->objects->frames->groups->root};
+}
 
 /*
  * The end of making a page, which has its contents now: makes it PG_uptodate and unlocks it; unless the
@@ -137,14 +146,9 @@ void cache_free_page(struct sf_object *object, struct page *page);
  */
 bool cache_finish_page(struct sf_object *object, struct page *page, uint64_t index, bool beyond);
 
-/* Takes a page that the caller has locked and that never was PG_uptodate out of the index, and unlocks it. */
+/* Takes a page that the caller has locked and that never was PG_uptodate out of the index, and unlocks it.
+ * Its reference is put after a grace period. */
 void cache_drop_page(struct sf_object *object, struct page *page, uint64_t index);
-
-/*
- * Takes a page that the caller has locked out of the index, unless it has left. Its reference is put after a
- * grace period. In a read section.
- */
-bool cache_remove_page(struct sf_object *object, struct page *page, uint64_t index);
 
 /* Returns the page at `index` with a reference, or NULL. Takes a read section of its own. */
 struct page *cache_find_get(struct sf_object *object, uint64_t index);

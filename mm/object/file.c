@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mm/charge/charge.h"
 #include "mm/object/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
@@ -22,10 +21,11 @@ static struct sf_object *cache_of(struct object *base)
 	return container_of(base, struct sf_object, object);
 }
 
-static int get_page(struct object *base, uint64_t index, struct page **page)
+static int get_page(struct object *base, uint64_t index, struct charge *charge, struct page **page)
 {
 	struct sf_object *object = cache_of(base);
 
+	(void)charge;
 	if (index >= cache_pages(object))
 		return -EFAULT;
 	*page = page_index_find(&object->index, index);
@@ -40,7 +40,7 @@ static int get_page(struct object *base, uint64_t index, struct page **page)
 void sf_io_done(struct sf_io *io, int error)
 {
 	struct file_io *file_io = container_of(io, struct file_io, io);
-	_Atomic uint32_t *transferred = &file_io->page->cache.transferred;
+	_Atomic uint32_t *transferred = &file_io->page->transferred;
 
 	file_io->error = error;
 	/* Release: what was read, and the error. From here on the transfer can be gone. */
@@ -50,7 +50,7 @@ void sf_io_done(struct sf_io *io, int error)
 
 int file_transfer_wait(struct file_io *io)
 {
-	_Atomic uint32_t *transferred = &io->page->cache.transferred;
+	_Atomic uint32_t *transferred = &io->page->transferred;
 
 	while (!atomic_load_explicit(transferred, memory_order_acquire)) {
 		lock_rank_may_sleep();
@@ -64,7 +64,7 @@ int file_transfer_start(struct file_object *file, struct file_io *io, struct pag
 	struct sf_backing *backing = file->backing;
 
 	io->page = page;
-	atomic_store_explicit(&page->cache.transferred, 0, memory_order_relaxed);
+	atomic_store_explicit(&page->transferred, 0, memory_order_relaxed);
 	return write ? backing->ops->write(backing, &io->io) : backing->ops->read(backing, &io->io);
 }
 
@@ -95,28 +95,24 @@ static int read_contents(struct file_object *file, struct page *page, uint64_t i
  * Makes a locked page and puts it into the index; with `beyond` also beyond the size. Returns 0 with it and a
  * reference in *page; 0 with NULL when there is one by now, or the object ends before; -ENOMEM.
  */
-static int add_locked(struct file_object *file, uint64_t index, bool beyond, struct page **page)
+static int add_locked(struct file_object *file, uint64_t index, bool beyond, struct charge *charge,
+		      struct page **page)
 {
 	struct sf_object *object = &file->cache;
 	struct frames *frames = object->objects->frames;
-	struct page *fresh = frame_alloc(frames), *found;
-	int error;
+	struct page *fresh, *found;
+	int error = -ENOMEM;
 
 	*page = NULL;
-	if (!fresh)
-		return -ENOMEM;
-	error = charge_cache_page(fresh);
-	if (error) {
-		frame_free(frames, fresh);
-		return error;
-	}
-	cache_prepare_page(object, fresh, index);
 	port_rcu_read_lock();
-	error = beyond || index < cache_pages(object)
-		    ? object->index.ops->insert(&object->index, index, fresh, &found)
-		    : -EEXIST;
+	charge_begin(charge);
+	fresh = cache_alloc_page(object, index, charge);
+	if (fresh)
+		error = beyond || index < cache_pages(object) ? cache_add_page(object, fresh, index, &found)
+							      : -EEXIST;
 	if (error) {
-		cache_free_page(object, fresh);
+		if (fresh)
+			page_put(frames, fresh);
 	} else if (!beyond && index >= cache_pages(object)) {
 		cache_drop_page(object, fresh, index);
 		error = -EEXIST;
@@ -152,10 +148,10 @@ static int read_locked(struct file_object *file, struct page *page, uint64_t ind
 
 /* Makes sure that the page is in the index and PG_uptodate, or was so a moment ago. Returns as read_locked().
  */
-static int read_in(struct file_object *file, uint64_t index)
+static int read_in(struct file_object *file, uint64_t index, struct charge *charge)
 {
 	struct page *page;
-	int error = add_locked(file, index, false, &page);
+	int error = add_locked(file, index, false, charge, &page);
 
 	if (error || !page)
 		return error;
@@ -175,14 +171,14 @@ static int read_again(struct file_object *file, struct page *page, uint64_t inde
 	return 0;
 }
 
-static int wait_page(struct object *base, uint64_t index)
+static int wait_page(struct object *base, uint64_t index, struct charge *charge)
 {
 	struct sf_object *object = cache_of(base);
 	struct page *page = cache_find_get(object, index);
 	int error = 0;
 
 	if (!page) {
-		error = read_in(file_of(object), index);
+		error = read_in(file_of(object), index, charge);
 	} else {
 		if (!page_is_uptodate(page))
 			error = read_again(file_of(object), page, index);
@@ -200,15 +196,17 @@ static int wait_page(struct object *base, uint64_t index)
 
 static int read_page(struct sf_object *object, uint64_t index, struct page **page)
 {
+	struct charge charge = cache_offset_charge(object);
+
 	for (;;) {
 		int error;
 
 		port_rcu_read_lock();
-		error = get_page(&object->object, index, page);
+		error = get_page(&object->object, index, &charge, page);
 		port_rcu_read_unlock();
 		if (error != -EINPROGRESS)
 			return error;
-		error = wait_page(&object->object, index);
+		error = wait_page(&object->object, index, &charge);
 		if (error)
 			return error;
 	}
@@ -218,10 +216,10 @@ static int read_page(struct sf_object *object, uint64_t index, struct page **pag
  * A page that is overwritten as a whole, or has nothing in the backing, need not be read. It stays locked
  * until it is written: in place of what the file has, nobody may see zeroes.
  */
-static int make_page(struct file_object *file, uint64_t index, struct page **page)
+static int make_page(struct file_object *file, uint64_t index, struct charge *charge, struct page **page)
 {
 	struct frames *frames = file->cache.objects->frames;
-	int error = add_locked(file, index, true, page);
+	int error = add_locked(file, index, true, charge, page);
 
 	if (!error && *page)
 		port_page_clear(page_address(frames, *page), frames->structure_only);
@@ -233,6 +231,7 @@ static int write_page(struct sf_object *object, uint64_t index, size_t from, siz
 {
 	struct file_object *file = file_of(object);
 	bool unread = (from == 0 && bytes == PORT_PAGE_SIZE) || index >= cache_pages(object);
+	struct charge charge = cache_offset_charge(object);
 	int error;
 
 	do {
@@ -240,11 +239,11 @@ static int write_page(struct sf_object *object, uint64_t index, size_t from, siz
 		if (*page && page_is_uptodate(*page))
 			return 0;
 		if (!*page && unread) {
-			error = make_page(file, index, page);
+			error = make_page(file, index, &charge, page);
 			if (*page)
 				return 0;
 		} else if (!*page) {
-			error = read_in(file, index);
+			error = read_in(file, index, &charge);
 		} else if (unread) {
 			page_lock(*page);
 			if (!page_is_uptodate(*page))

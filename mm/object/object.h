@@ -13,29 +13,32 @@
 #include "base/compiler.h"
 #include "sync/refcount.h"
 
+struct charge;
 struct object;
 struct page;
 
 struct object_ops {
 	/*
-	 * Finds the page at `index`, making it (cleared) where the object need not read it from anywhere, and
-	 * takes a reference on it for the caller. In an RCU read section, and with what keeps the object.
-	 * Part of the fault path: takes spinning locks only. Returns
+	 * Finds the page at `index`, making it (cleared, and charged to `charge`) where the object need not
+	 * read it from anywhere, and takes a reference on it for the caller. In an RCU read section, and with
+	 * what keeps the object. Part of the fault path: takes spinning locks only. Returns
 	 *   0             with it in *page, its contents there. It may be leaving the object: who maps it
 	 *                 looks at PG_removed once more with the entry locked.
 	 *   -EFAULT       the object ends before, or its limit is reached: SIGBUS to who touches it.
-	 *   -ENOMEM       no frame for the page or for the index.
+	 *   -ENOMEM       no frame for the page or for the index, or no room in the group: charge->over_limit
+	 *                 says which, as charged_page_alloc() sets it.
 	 *   -EINPROGRESS  wait_page() must be called, with nothing held, and then all begins again.
 	 * NULL for objects whose pages are not counted (VM_PFN).
 	 */
-	int (*get_page)(struct object *object, uint64_t index, struct page **page);
+	int (*get_page)(struct object *object, uint64_t index, struct charge *charge, struct page **page);
 
 	/*
-	 * Reads the page at `index` in, or waits for who is at work on it. Sleeps; nothing is held but a
-	 * reference on the object. Returns 0 when get_page() is to be tried again, -ENOMEM, or what the
-	 * backing failed with. Part of the fault path, as far as a fault may sleep. NULL as above.
+	 * Reads the page at `index` in, charged to `charge`, or waits for who is at work on it. Sleeps;
+	 * nothing is held but a reference on the object. Returns 0 when get_page() is to be tried again,
+	 * -ENOMEM as above, or what the backing failed with. Part of the fault path, as far as a fault may
+	 * sleep. NULL as above.
 	 */
-	int (*wait_page)(struct object *object, uint64_t index);
+	int (*wait_page)(struct object *object, uint64_t index, struct charge *charge);
 
 	/* Returns whether a touch of the page at `index` need not wait (mincore). In an RCU read section.
 	 * NULL as above. */

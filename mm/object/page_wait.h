@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sleeping until a page's PG_locked or PG_writeback goes. Who clears one looks for PG_waiters in the same
- * step; who sleeps sets it in the step that finds the flag still there, after it has read `events`.
+ * step; who sleeps sets it in the step that finds the flag still there, and sleeps on the word of the flags
+ * itself, as it was after that step: so any change of it until then is a reason to look again.
  */
 #ifndef MM_OBJECT_PAGE_WAIT_H
 #define MM_OBJECT_PAGE_WAIT_H
@@ -17,32 +18,31 @@ static inline bool page_try_flag(struct page *page, enum page_flag flag)
 }
 
 /* Clears `flag`, sets the flags of `set`, and wakes who waits. Release order. */
-static inline void page_end_flag(struct page *page, enum page_flag flag, uint64_t set)
+static inline void page_end_flag(struct page *page, enum page_flag flag, uint32_t set)
 {
-	uint64_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
+	uint32_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 	while (!atomic_compare_exchange_weak_explicit(&page->flags, &old,
-						      (old & ~(uint64_t)(flag | PG_waiters)) | set,
+						      (old & ~(uint32_t)(flag | PG_waiters)) | set,
 						      memory_order_release, memory_order_relaxed))
 		;
-	if (old & PG_waiters) {
-		atomic_fetch_add_explicit(&page->cache.events, 1, memory_order_release);
-		port_wake(&page->cache.events, UINT32_MAX);
-	}
+	if (old & PG_waiters)
+		port_wake(&page->flags, UINT32_MAX);
 }
 
 /* Sleeps while `flag` is set. The caller has a reference, holds no spinning lock, is in no read section. */
 static inline void page_wait_flag(struct page *page, enum page_flag flag)
 {
 	for (;;) {
-		uint32_t events = atomic_load_explicit(&page->cache.events, memory_order_acquire);
+		uint32_t flags;
 
 		if (!(atomic_load_explicit(&page->flags, memory_order_acquire) & flag))
 			return;
-		if (!(atomic_fetch_or_explicit(&page->flags, PG_waiters, memory_order_acq_rel) & flag))
+		flags = atomic_fetch_or_explicit(&page->flags, PG_waiters, memory_order_acq_rel);
+		if (!(flags & flag))
 			return;
 		lock_rank_may_sleep();
-		port_wait(&page->cache.events, events);
+		port_wait(&page->flags, flags | PG_waiters);
 	}
 }
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 
-#include "mm/charge/charge.h"
 #include "mm/object/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
@@ -21,25 +20,6 @@ static struct shmem *shmem_of_base(struct object *object)
 	return shmem_of(container_of(object, struct sf_object, object));
 }
 
-struct page *shmem_alloc_page(struct shmem *shmem, uint64_t index)
-{
-	struct page *page = frame_alloc(shmem->cache.objects->frames);
-
-	if (!page)
-		return NULL;
-	if (charge_cache_page(page)) {
-		frame_free(shmem->cache.objects->frames, page);
-		return NULL;
-	}
-	cache_prepare_page(&shmem->cache, page, index);
-	return page;
-}
-
-void shmem_free_page(struct shmem *shmem, struct page *page)
-{
-	cache_free_page(&shmem->cache, page);
-}
-
 /* What is to be done about a page that is missing. */
 enum missing {
 	LEAVE, /* *page becomes NULL */
@@ -48,11 +28,12 @@ enum missing {
 };
 
 /* Makes the page at `index`, or finds it. */
-static int make_page(struct shmem *shmem, uint64_t index, enum missing missing, struct page **page)
+static int make_page(struct shmem *shmem, uint64_t index, enum missing missing, struct charge *charge,
+		     struct page **page)
 {
 	struct frames *frames = shmem->cache.objects->frames;
 	bool fresh = false;
-	int error = shmem->cache.objects->shmem_ops->add_page(shmem, index, page, &fresh);
+	int error = shmem->cache.objects->shmem_ops->add_page(shmem, index, charge, page, &fresh);
 
 	if (error || !fresh)
 		return error;
@@ -61,7 +42,8 @@ static int make_page(struct shmem *shmem, uint64_t index, enum missing missing, 
 }
 
 /* As get_page(), but -ENOSPC at the limit. */
-static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct page **page)
+static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct charge *charge,
+	       struct page **page)
 {
 	int error = 0;
 
@@ -72,11 +54,11 @@ static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct
 		/* It has been cut off since, or there is none. */
 		return index < cache_pages(&shmem->cache) ? 0 : -EFAULT;
 	if (!*page)
-		error = make_page(shmem, index, missing, page);
+		error = make_page(shmem, index, missing, charge, page);
 	if (error)
 		return error;
 	if (unlikely(!page_is_uptodate(*page)))
-		port_spin_until_u64(&(*page)->flags, PG_locked, 0);
+		port_spin_until_u32(&(*page)->flags, PG_locked, 0);
 	/* Its maker has taken it out again; or it is being taken away. */
 	if (unlikely(!page_is_uptodate(*page) || page_has_flag(*page, PG_removed)))
 		return -EINPROGRESS;
@@ -84,19 +66,20 @@ static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct
 	return 0;
 }
 
-static int get_page(struct object *object, uint64_t index, struct page **page)
+static int get_page(struct object *object, uint64_t index, struct charge *charge, struct page **page)
 {
-	int error = get(shmem_of_base(object), index, MAKE, page);
+	int error = get(shmem_of_base(object), index, MAKE, charge, page);
 
 	return error == -ENOSPC ? -EFAULT : error;
 }
 
 /* The page is being taken away. */
-static int wait_page(struct object *base, uint64_t index)
+static int wait_page(struct object *base, uint64_t index, struct charge *charge)
 {
 	struct sf_object *object = container_of(base, struct sf_object, object);
 	struct page *page = cache_find_get(object, index);
 
+	(void)charge;
 	if (page) {
 		if (page_has_flag(page, PG_removed))
 			page_wait_flag(page, PG_locked);
@@ -108,13 +91,14 @@ static int wait_page(struct object *base, uint64_t index)
 /* The lock is held: nothing is taken away but by a fault that came too late and takes its own page out. */
 static int write_page(struct sf_object *object, uint64_t index, size_t from, size_t bytes, struct page **page)
 {
+	struct charge charge = cache_offset_charge(object);
 	int error;
 
 	(void)from;
 	(void)bytes;
 	do {
 		port_rcu_read_lock();
-		error = get(shmem_of(object), index, MAKE_BEYOND, page);
+		error = get(shmem_of(object), index, MAKE_BEYOND, &charge, page);
 		port_rcu_read_unlock();
 	} while (error == -EINPROGRESS);
 	return error;
@@ -126,10 +110,10 @@ static int read_page(struct sf_object *object, uint64_t index, struct page **pag
 
 	do {
 		port_rcu_read_lock();
-		error = get(shmem_of(object), index, LEAVE, page);
+		error = get(shmem_of(object), index, LEAVE, NULL, page);
 		port_rcu_read_unlock();
 		if (error == -EINPROGRESS)
-			wait_page(&object->object, index);
+			wait_page(&object->object, index, NULL);
 	} while (error == -EINPROGRESS);
 	return error;
 }

@@ -52,9 +52,10 @@ struct shmem_ops {
 	/*
 	 * Adds a page at `index`, which was missing a moment ago, or finds the one that has come since.
 	 * Returns 0 with it in *page and *fresh set if it is new, and to be cleared and made PG_uptodate by
-	 * the caller; -ENOSPC at the limit; -ENOMEM. In a read section, part of the fault path.
+	 * the caller; -ENOSPC at the limit; -ENOMEM as get_page(). In a read section, part of the fault path.
 	 */
-	int (*add_page)(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh);
+	int (*add_page)(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+			bool *fresh);
 
 	/* See struct cache_ops. */
 	void (*uncount)(struct shmem *shmem, uint64_t pages);
@@ -76,9 +77,5 @@ static inline struct shmem *shmem_of(struct sf_object *object)
 {
 	return container_of(object, struct shmem, cache);
 }
-
-/* For the choices: returns a new page of the object at `index`, charged, or NULL; or gives it back. */
-struct page *shmem_alloc_page(struct shmem *shmem, uint64_t index);
-void shmem_free_page(struct shmem *shmem, struct page *page);
 
 #endif

@@ -61,10 +61,10 @@ static void shmem_recalc_inode_locked(struct shmem *shmem)
 }
 
 /* The allocation between two takes. The lock is held before and after; not held after an error. */
-static int alloc_unlocked(struct shmem *shmem, uint64_t index, struct page **page)
+static int alloc_unlocked(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page)
 {
 	spin_unlock(&shmem->lock);
-	*page = shmem_alloc_page(shmem, index);
+	*page = cache_alloc_page(&shmem->cache, index, charge);
 	if (!*page) {
 		spin_lock(&shmem->lock);
 		unacct_blocks_locked(shmem, 1);
@@ -76,7 +76,8 @@ static int alloc_unlocked(struct shmem *shmem, uint64_t index, struct page **pag
 }
 
 /* Uses up *fresh, or leaves it to be freed. */
-static int shmem_getpage(struct shmem *shmem, uint64_t index, struct page **page, struct page **fresh)
+static int shmem_getpage(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+			 struct page **fresh)
 {
 	struct page_index *tree = &shmem->cache.index;
 	int error;
@@ -89,12 +90,12 @@ static int shmem_getpage(struct shmem *shmem, uint64_t index, struct page **page
 		return *page ? -EEXIST : -ENOSPC;
 	}
 	if (!*fresh) {
-		error = alloc_unlocked(shmem, index, fresh);
+		error = alloc_unlocked(shmem, index, charge, fresh);
 		if (error)
 			return error;
 	}
 	*page = page_index_find(tree, index);
-	error = *page ? -EEXIST : tree->ops->insert(tree, index, *fresh, page);
+	error = *page ? -EEXIST : cache_add_page(&shmem->cache, *fresh, index, page);
 	if (error) {
 		unacct_blocks_locked(shmem, 1);
 	} else {
@@ -106,26 +107,28 @@ static int shmem_getpage(struct shmem *shmem, uint64_t index, struct page **page
 	return error;
 }
 
-static int add_page(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh,
-		    struct page *prealloc)
+static int add_page(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+		    bool *fresh, struct page *prealloc)
 {
-	int error = shmem_getpage(shmem, index, page, &prealloc);
+	int error = shmem_getpage(shmem, index, charge, page, &prealloc);
 
 	*fresh = !error;
 	if (prealloc)
-		shmem_free_page(shmem, prealloc);
+		page_put(shmem->cache.objects->frames, prealloc);
 	return error == -EEXIST ? 0 : error;
 }
 
 /* That this fails does not matter. */
-static int add_page_before(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
+static int add_page_before(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+			   bool *fresh)
 {
-	return add_page(shmem, index, page, fresh, shmem_alloc_page(shmem, index));
+	return add_page(shmem, index, charge, page, fresh, cache_alloc_page(&shmem->cache, index, charge));
 }
 
-static int add_page_inside(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
+static int add_page_inside(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+			   bool *fresh)
 {
-	return add_page(shmem, index, page, fresh, NULL);
+	return add_page(shmem, index, charge, page, fresh, NULL);
 }
 
 static void uncount(struct shmem *shmem, uint64_t pages)

@@ -18,17 +18,18 @@ static void destroy(struct shmem *shmem)
 	(void)shmem;
 }
 
-static int add_page(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
+static int add_page(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+		    bool *fresh)
 {
 	struct page_index *tree = &shmem->cache.index;
-	struct page *made = shmem_alloc_page(shmem, index);
+	struct page *made = cache_alloc_page(&shmem->cache, index, charge);
 	int error;
 
 	if (!made)
 		return -ENOMEM;
-	error = tree->ops->insert(tree, index, made, page);
+	error = cache_add_page(&shmem->cache, made, index, page);
 	if (error) {
-		shmem_free_page(shmem, made);
+		page_put(shmem->cache.objects->frames, made);
 		return error == -EEXIST ? 0 : error;
 	}
 	*page = made;

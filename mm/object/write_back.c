@@ -90,7 +90,7 @@ static bool take_page(struct run *run, struct page *page)
 	while (!page_try_flag(page, PG_writeback))
 		page_wait_flag(page, PG_writeback);
 	/* Before the entries are looked at. */
-	if (!(atomic_fetch_and_explicit(&page->flags, ~(uint64_t)PG_dirty, memory_order_seq_cst) &
+	if (!(atomic_fetch_and_explicit(&page->flags, ~(uint32_t)PG_dirty, memory_order_seq_cst) &
 	      PG_dirty)) {
 		page_end_flag(page, PG_writeback, 0);
 		return false;

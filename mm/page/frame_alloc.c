@@ -8,6 +8,7 @@
 
 #include "mm/page/frame_cache.h"
 #include "port/lifetime.h"
+#include "mm/page/lru.h"
 
 #ifdef SYNC_DEBUG
 /* No address, no small number, and as a PTE not present. */
@@ -77,9 +78,18 @@ struct page *frame_alloc(struct frames *frames)
 
 void frame_release(struct frames *frames, struct page *page)
 {
-	uint64_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
+	if (page_has_flag(page, PG_lru))
+		lru_del_page(frames->lru, page);
+	if (page->group)
+		frames->uncharge(page);
+	frame_give_back(frames, page);
+}
 
-	invariant(page_mapcount(page) == 0 && page_to_pfn(frames, page) < frames->own);
+void frame_give_back(struct frames *frames, struct page *page)
+{
+	uint32_t flags = atomic_load_explicit(&page->flags, memory_order_relaxed);
+
+	invariant(page_mapcount(page) == 0 && page_to_pfn(frames, page) < frames->own && !page->group);
 	invariant(!(flags & (PG_free | PG_zero)));
 	if (flags & PG_anonymous)
 		frames_count(frames, FRAMES_ANONYMOUS, -1);

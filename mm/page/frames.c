@@ -5,6 +5,7 @@
 #include "mm/page/frames.h"
 
 #include "mm/page/frame_cache.h"
+#include "mm/page/lru.h"
 #include "port/cpu.h"
 #include "port/memory.h"
 
@@ -82,6 +83,9 @@ struct frames *frames_create(const struct frames_config *config)
 	page_set_flag(zero_page(frames), PG_zero);
 	if (frames->ops->create(frames))
 		goto fail;
+	frames->lru = lru_create(frames, config->lru_add);
+	if (!frames->lru)
+		goto fail;
 	return frames;
 fail:
 	frames_destroy(frames);
@@ -92,6 +96,7 @@ void frames_destroy(struct frames *frames)
 {
 	if (!frames)
 		return;
+	lru_destroy(frames->lru);
 	frames->ops->destroy(frames);
 	percpu_free(&frames->counts);
 	port_memory_free(frames->node_order, node_order_bytes(frames));

@@ -27,6 +27,8 @@
 #include "sync/retired.h"
 
 struct frame_cache_ops;
+struct groups;
+struct lru;
 
 /* What is counted, by CPU. The first two are the allocator's; mm/page/ and who owns the pages count the rest.
  */
@@ -62,6 +64,13 @@ struct frames {
 	const struct frame_cache_ops *ops;
 	void *cache;          /* the choice's own */
 	struct percpu counts; /* of struct frame_counts */
+	struct lru *lru;
+	/*
+	 * Set once by groups_create(), mm/charge/: the groups that pages are charged to, and what is called
+	 * for a page with a group whose last reference has been put. NULL where nothing is ever charged.
+	 */
+	struct groups *groups;
+	void (*uncharge)(struct page *page);
 };
 
 struct frames_config {
@@ -69,6 +78,7 @@ struct frames_config {
 	uint64_t exported_frames; /* 0 or more; both together at most FRAMES_MAX */
 	bool structure_only;      /* exported frames have no contents */
 	enum policy_frame_cache cache;
+	enum policy_lru_add lru_add;
 };
 
 /* What 52 bits of physical address can number. */
@@ -94,19 +104,28 @@ struct page *frame_alloc(struct frames *frames);
 
 /*
  * Takes back a frame whose refcount is 1, the caller's, and which nothing maps; flags of its life (see
- * PG_OF_ONE_LIFE) are cleared. Same rules as frame_alloc(). To give back what has no owner, or to be given
+ * PG_OF_ONE_LIFE) are cleared. Same rules as frame_release(). To give back what has no owner, or to be given
  * back twice, is a broken invariant.
  */
 void frame_free(struct frames *frames, struct page *page);
 
-/* The part of page_put() that is rare: the last reference is gone. */
+/*
+ * The part of page_put() that is rare: the last reference is gone. The page leaves the LRU and is uncharged,
+ * and its frame goes back to the allocator. Same rules as frame_alloc(); takes also locks of ranks LRU and
+ * RES_COUNTER. Part of the fault path.
+ */
 void frame_release(struct frames *frames, struct page *page);
 
-/*
- * Puts a reference; the last one gives the frame back. Same rules as frame_alloc(). Release order, so that
- * the putter's accesses come before the frame's next life, and acquire order for who puts the last.
+/* The last step of that alone: the page is on no LRU list any more and charged to nobody. As frame_alloc().
  */
-static inline void page_put(struct frames *frames, struct page *page)
+void frame_give_back(struct frames *frames, struct page *page);
+
+/*
+ * Puts a reference, and returns whether it was the last: then frame_release() is the caller's to call.
+ * Release order, so that the putter's accesses come before the frame's next life, and acquire order for who
+ * puts the last.
+ */
+static inline bool page_put_test(struct page *page)
 {
 	uint32_t old = atomic_load_explicit(&page->refcount, memory_order_acquire);
 
@@ -116,7 +135,13 @@ static inline void page_put(struct frames *frames, struct page *page)
 	else
 		old = atomic_fetch_sub_explicit(&page->refcount, 1, memory_order_acq_rel);
 	invariant(old != 0 && old <= PAGE_COUNT_MAX);
-	if (old == 1)
+	return old == 1;
+}
+
+/* Puts a reference; the last one gives the frame back. Same rules as frame_release(). */
+static inline void page_put(struct frames *frames, struct page *page)
+{
+	if (page_put_test(page))
 		frame_release(frames, page);
 }
 
@@ -151,6 +176,12 @@ static inline void page_set_anonymous(struct frames *frames, struct page *page)
 }
 
 /*
+ * Calls `visit` for every own frame that was ever handed out, but the zero page, while nothing runs; stops
+ * when it returns nonzero, and returns that.
+ */
+int frames_for_each(struct frames *frames, int (*visit)(void *argument, struct page *page), void *argument);
+
+/*
  * Checks the allocator while nothing runs: every free frame is in one place, and exactly `in_use` frames
  * (without the zero page) are not free. Returns 0, or -EINVAL with the first thing found wrong.
  */
@@ -181,6 +212,12 @@ static inline unsigned frame_node(const struct frames *frames, uint64_t pfn)
 	uint64_t node = frames->nodes == 1 ? 0 : pfn / frames->node_frames;
 
 	return node < frames->nodes ? (unsigned)node : frames->nodes - 1;
+}
+
+/* The page whose contents `address` points into. */
+static inline struct page *page_of_address(const struct frames *frames, const void *address)
+{
+	return pfn_to_page(frames, (uint64_t)((const char *)address - frames->contents) >> PORT_PAGE_SHIFT);
 }
 
 /* The contents of `page`, or NULL for an exported frame in a system of structure only. */

@@ -15,17 +15,38 @@ struct frame_states {
 	uint64_t used, returned;
 };
 
-static int check_page(struct frames *frames, uint64_t pfn, struct frame_states *states, struct message *why)
+struct frame_check {
+	struct frames *frames;
+	struct frame_states states;
+	struct message *why;
+};
+
+int frames_for_each(struct frames *frames, int (*visit)(void *argument, struct page *page), void *argument)
 {
-	struct page *page = pfn_to_page(frames, pfn);
+	int result = 0;
+
+	for (unsigned node = 0; node < frames->nodes && !result; node++)
+		for (uint64_t pfn = frame_node_first(frames, node),
+			      end = frames->ops->untouched(frames, node);
+		     pfn < end && !result; pfn++)
+			result = visit(argument, pfn_to_page(frames, pfn));
+	return result;
+}
+
+static int check_page(void *argument, struct page *page)
+{
+	struct frame_check *check = argument;
+	struct frame_states *states = &check->states;
+	struct message *why = check->why;
+	uint64_t pfn = page_to_pfn(check->frames, page);
 	uint32_t refcount = page_refcount(page), mapcount = page_mapcount(page);
 	bool free = page_has_flag(page, PG_free);
 
 	states->used += refcount != 0;
 	states->returned += free;
-	if (free && refcount)
-		return message_set(why, -EINVAL, "frame %" PRIu64 ": free, with %" PRIu32 " users", pfn,
-				   refcount);
+	if (free && (refcount || page->group))
+		return message_set(why, -EINVAL, "frame %" PRIu64 ": free, with %" PRIu32 " users or charged",
+				   pfn, refcount);
 	if (mapcount && !(mapcount & PAGE_BUDDY) && mapcount > refcount)
 		return message_set(why, -EINVAL,
 				   "frame %" PRIu64 ": %" PRIu32 " mappings, but %" PRIu32 " references", pfn,
@@ -57,26 +78,24 @@ static int check_zero_page(struct frames *frames, struct message *why)
 int frames_check(struct frames *frames, uint64_t in_use, struct message *why)
 {
 	struct frame_census census = {0};
-	struct frame_states states = {0};
+	struct frame_check check = {.frames = frames, .why = why};
+	const struct frame_states *states = &check.states;
 	uint64_t all = frames->own - 1;
 	int error = check_zero_page(frames, why);
 
 	if (!error)
 		error = frames->ops->check(frames, &census, why);
-	for (unsigned node = 0; node < frames->nodes && !error; node++)
-		for (uint64_t pfn = frame_node_first(frames, node),
-			      end = frames->ops->untouched(frames, node);
-		     pfn < end && !error; pfn++)
-			error = check_page(frames, pfn, &states, why);
+	if (!error)
+		error = frames_for_each(frames, check_page, &check);
 	if (error)
 		return error;
-	if (states.returned != census.returned)
+	if (states->returned != census.returned)
 		return message_set(why, -EINVAL,
 				   "%" PRIu64 " frames say that they are free, the allocator has %" PRIu64,
-				   states.returned, census.returned);
-	if (states.used != in_use)
+				   states->returned, census.returned);
+	if (states->used != in_use)
 		return message_set(why, -EINVAL, "%" PRIu64 " frames have users, %" PRIu64 " should",
-				   states.used, in_use);
+				   states->used, in_use);
 	if (census.free + in_use != all)
 		return message_set(why, -EINVAL,
 				   "of %" PRIu64 " frames %" PRIu64

@@ -28,7 +28,7 @@ static int check_chain(struct frames *frames, struct page *page, uint64_t count,
 					   pfn);
 		if (!page_has_flag(page, PG_free) || page_refcount(page))
 			return message_set(why, -EINVAL,
-					   "frame %" PRIu64 ": in a magazine with flags %#" PRIx64
+					   "frame %" PRIu64 ": in a magazine with flags %#" PRIx32
 					   " and refcount %" PRIu32,
 					   pfn, atomic_load(&page->flags), page_refcount(page));
 	}

@@ -23,6 +23,7 @@
 #include "sync/spinlock.h"
 
 struct frames;
+struct page_group;
 struct sf_object;
 
 /*
@@ -52,29 +53,34 @@ enum page_flag {
 	PG_poisoned = 1u << 8,
 	/* The frame holds nodes of page indices; page->nodes is valid. Owner: mm/object/. */
 	PG_index = 1u << 9,
+	/* On an LRU list, or on its way there; page->lru_state is valid. Owner: mm/page/lru.c. */
+	PG_lru = 1u << 10,
 
-	/* Those of an object's pages. page->cache is valid. Owner: mm/object/, see mm/object/cache.h. */
-	PG_cached = 1u << 10,
-	PG_file = 1u << 11,      /* of a file: has to be written when it is dirty */
-	PG_uptodate = 1u << 12,  /* the contents are there: set once */
-	PG_locked = 1u << 13,    /* being read, or taken away */
-	PG_removed = 1u << 14,   /* is leaving its object: nobody maps it any more. Set once */
-	PG_dirty = 1u << 15,     /* of a file: newer than the backing, or is about to be */
-	PG_writeback = 1u << 16, /* being written to the backing */
-	PG_waiters = 1u << 17,   /* somebody sleeps until PG_locked or PG_writeback goes */
+	/* Those of an object's pages. page->object is valid. Owner: mm/object/, see mm/object/cache.h. */
+	PG_cached = 1u << 11,
+	PG_file = 1u << 12,      /* of a file: has to be written when it is dirty */
+	PG_uptodate = 1u << 13,  /* the contents are there: set once */
+	PG_locked = 1u << 14,    /* being read, or taken away */
+	PG_removed = 1u << 15,   /* is leaving its object: nobody maps it any more. Set once */
+	PG_dirty = 1u << 16,     /* of a file: newer than the backing, or is about to be */
+	PG_writeback = 1u << 17, /* being written to the backing */
+	PG_waiters = 1u << 18,   /* somebody sleeps until PG_locked or PG_writeback goes */
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
-#define PG_OF_ONE_LIFE                                                                                      \
-	((uint64_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_cached | PG_file | PG_uptodate | \
-		    PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters))
+#define PG_OF_ONE_LIFE                                                                                 \
+	((uint32_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_lru | PG_cached | PG_file | \
+		    PG_uptodate | PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters))
 
 #define PG_MEMTYPE_SHIFT 2
-#define PG_MEMTYPE_MASK  ((uint64_t)(PG_memtype_wc | PG_memtype_uncached))
+#define PG_MEMTYPE_MASK  ((uint32_t)(PG_memtype_wc | PG_memtype_uncached))
 
 struct page {
-	/* enum page_flag; atomic, each bit as said there. */
-	_Atomic uint64_t flags;
+	/*
+	 * enum page_flag; atomic, each bit as said there. A word that can be slept on: who waits for a bit to
+	 * go does so here (mm/object/page_wait.h).
+	 */
+	_Atomic uint32_t flags;
 	/*
 	 * 0 while the allocator has the frame and for frames that were never handed out, else the number of
 	 * its users. Atomic.
@@ -85,6 +91,13 @@ struct page {
 	 * free block (mm/page/buddy.h). Atomic; changed under the lock of the PTE that comes or goes.
 	 */
 	_Atomic uint32_t mapcount;
+	/* With PG_lru: on which list it is, or where it waits for that. Atomic: mm/page/lru_parts.h. */
+	_Atomic uint32_t lru_state;
+	/*
+	 * The group that the page is charged to (mm/charge/); NULL: to none. Set while only one CPU knows the
+	 * page, and reset once its last reference is gone.
+	 */
+	struct page_group *group;
 	union {
 		/* Free, in a magazine. Protected by the CPU that owns it, or by its shelf's or depot's lock.
 		 */
@@ -106,23 +119,33 @@ struct page {
 		struct {
 			_Atomic uint32_t out;
 		} nodes;
-		/* PG_cached. */
+		/* In use, and none of those. */
 		struct {
-			struct sf_object *object; /* read only */
+			union {
+				struct sf_object *object; /* PG_cached: read only, as `index` */
+				struct page *next;        /* then: of those that have left together */
+			};
 			union {
 				uint64_t index;        /* read only, until it has left the object's index */
 				struct frames *frames; /* from then on */
 			};
-			struct port_rcu_head rcu; /* used when it leaves the object's index */
-			_Atomic uint32_t events;  /* raised to wake who waits for a flag to go; atomic */
-			/*
-			 * 1 when the transfer that begins with this page is over: set by who ends it. Of a
-			 * page there is one at a time, by who has PG_locked for reading it, or PG_writeback.
-			 * Atomic.
-			 */
-			_Atomic uint32_t transferred;
-		} cache;
-		char line[48];
+			union {
+				struct {
+					/* With PG_lru: by the lru_lock that lru_state names. Then of those
+					 * that are released together, by who releases them. */
+					struct list lru;
+					/*
+					 * 1 when the transfer that begins with this page is over: set by who
+					 * ends it. Of a page there is one at a time, by who has PG_locked for
+					 * reading it, or PG_writeback. Atomic.
+					 */
+					_Atomic uint32_t transferred;
+				};
+				/* Used when it has left the object's index, and is on no LRU list. */
+				struct port_rcu_head rcu;
+			};
+		};
+		char line[40];
 	};
 };
 
@@ -139,7 +162,7 @@ static inline void page_set_flag(struct page *page, enum page_flag flag)
 
 static inline void page_clear_flag(struct page *page, enum page_flag flag)
 {
-	atomic_fetch_and_explicit(&page->flags, ~(uint64_t)flag, memory_order_relaxed);
+	atomic_fetch_and_explicit(&page->flags, ~(uint32_t)flag, memory_order_relaxed);
 }
 
 static inline int page_has_flag(const struct page *page, enum page_flag flag)

@@ -33,6 +33,18 @@ const struct policy_choice policy_choices[] = {
     {FIELD(shmem_account), "ramfs", POLICY_SHMEM_ACCOUNT_RAMFS},
     {FIELD(page_index), "lockless", POLICY_PAGE_INDEX_LOCKLESS},
     {FIELD(page_index), "tree_lock", POLICY_PAGE_INDEX_TREE_LOCK},
+    {FIELD(group_counter), "page_counter", POLICY_GROUP_COUNTER_PAGE_COUNTER},
+    {FIELD(group_counter), "res_counter", POLICY_GROUP_COUNTER_RES_COUNTER},
+    {FIELD(charge_stock), "depot", POLICY_CHARGE_STOCK_DEPOT},
+    {FIELD(charge_stock), "32", POLICY_CHARGE_STOCK_32},
+    {FIELD(charge_stock), "none", POLICY_CHARGE_STOCK_NONE},
+    {FIELD(root_group), "exempt", POLICY_ROOT_GROUP_EXEMPT},
+    {FIELD(root_group), "charged", POLICY_ROOT_GROUP_CHARGED},
+    {FIELD(release_batch), "gather", POLICY_RELEASE_BATCH_GATHER},
+    {FIELD(release_batch), "gather_unchunked", POLICY_RELEASE_BATCH_GATHER_UNCHUNKED},
+    {FIELD(release_batch), "pagevec", POLICY_RELEASE_BATCH_PAGEVEC},
+    {FIELD(lru_add), "per_cpu", POLICY_LRU_ADD_PER_CPU},
+    {FIELD(lru_add), "zone_lock", POLICY_LRU_ADD_ZONE_LOCK},
 };
 const size_t policy_choice_count = ARRAY_SIZE(policy_choices);
 
@@ -43,14 +55,14 @@ const struct policy_exclusion policy_exclusions[] = {
 const size_t policy_exclusion_count = ARRAY_SIZE(policy_exclusions);
 
 _Static_assert(ARRAY_SIZE(policy_choices) <= POLICY_CHOICES_MAX, "sets of rows are one word");
-_Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
-		   sizeof(enum policy_page_table_lock) == sizeof(int) &&
-		   sizeof(enum policy_frame_cache) == sizeof(int) &&
-		   sizeof(enum policy_memtype) == sizeof(int) &&
-		   sizeof(enum policy_shmem_alloc) == sizeof(int) &&
-		   sizeof(enum policy_shmem_account) == sizeof(int) &&
-		   sizeof(enum policy_page_index) == sizeof(int),
-	       "fields are set as ints");
+_Static_assert(
+    sizeof(enum policy_vma_lookup) == sizeof(int) && sizeof(enum policy_page_table_lock) == sizeof(int) &&
+	sizeof(enum policy_frame_cache) == sizeof(int) && sizeof(enum policy_memtype) == sizeof(int) &&
+	sizeof(enum policy_shmem_alloc) == sizeof(int) && sizeof(enum policy_shmem_account) == sizeof(int) &&
+	sizeof(enum policy_page_index) == sizeof(int) && sizeof(enum policy_group_counter) == sizeof(int) &&
+	sizeof(enum policy_charge_stock) == sizeof(int) && sizeof(enum policy_root_group) == sizeof(int) &&
+	sizeof(enum policy_release_batch) == sizeof(int) && sizeof(enum policy_lru_add) == sizeof(int),
+    "fields are set as ints");
 
 /*
  * The kernel of an era, on x86-64. "default" is the best choice known of every mechanism, whatever its era.
@@ -72,6 +84,10 @@ _Static_assert(sizeof(enum policy_vma_lookup) == sizeof(int) &&
  * July 2010, first released in 2.6.36). shmem_getpage_gfp() of 3.16 allocates before its one take of it.
  * Pages come into the index under mapping->tree_lock in all of them; they are found there without it since
  * 2.6.27, and here always.
+ *
+ * All four release what a gather has collected by pagevecs, and add to the LRU through them, under the zone's
+ * lru_lock. Groups came with 2.6.25, as res_counter, and got the stock and the exempt root by 2.6.33; so what
+ * base_2004 says of them is how they began, but for the root. The root is charged in 3.17-rc2 only.
  */
 static const struct {
 	const char *name;
@@ -84,7 +100,12 @@ static const struct {
       .memtype = POLICY_MEMTYPE_CMPXCHG,
       .shmem_alloc = POLICY_SHMEM_ALLOC_BEFORE,
       .shmem_account = POLICY_SHMEM_ACCOUNT_PER_CPU,
-      .page_index = POLICY_PAGE_INDEX_LOCKLESS}},
+      .page_index = POLICY_PAGE_INDEX_LOCKLESS,
+      .group_counter = POLICY_GROUP_COUNTER_PAGE_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_DEPOT,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_GATHER,
+      .lru_add = POLICY_LRU_ADD_PER_CPU}},
     {"base_2004",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_MM,
@@ -92,7 +113,12 @@ static const struct {
       .memtype = POLICY_MEMTYPE_SPIN,
       .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
       .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
-      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_NONE,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2009",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -100,7 +126,12 @@ static const struct {
       .memtype = POLICY_MEMTYPE_SPIN,
       .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
       .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
-      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2010",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -108,7 +139,12 @@ static const struct {
       .memtype = POLICY_MEMTYPE_SPIN,
       .shmem_alloc = POLICY_SHMEM_ALLOC_INSIDE,
       .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
-      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
     {"base_2014",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -116,7 +152,12 @@ static const struct {
       .memtype = POLICY_MEMTYPE_CMPXCHG,
       .shmem_alloc = POLICY_SHMEM_ALLOC_BEFORE,
       .shmem_account = POLICY_SHMEM_ACCOUNT_INODE_LOCK,
-      .page_index = POLICY_PAGE_INDEX_TREE_LOCK}},
+      .page_index = POLICY_PAGE_INDEX_TREE_LOCK,
+      .group_counter = POLICY_GROUP_COUNTER_RES_COUNTER,
+      .charge_stock = POLICY_CHARGE_STOCK_32,
+      .root_group = POLICY_ROOT_GROUP_EXEMPT,
+      .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
 };
 
 /* A list of names that are different from the one before. */

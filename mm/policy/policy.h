@@ -62,6 +62,39 @@ enum policy_page_index {
 	POLICY_PAGE_INDEX_TREE_LOCK /* under one spinlock an object, tree_lock */
 };
 
+/* What counts the pages that are charged to a group. */
+enum policy_group_counter {
+	POLICY_GROUP_COUNTER_PAGE_COUNTER, /* one atomic word at every level of the tree (default) */
+	POLICY_GROUP_COUNTER_RES_COUNTER   /* a number under a spinlock at every level */
+};
+
+/* Whether a CPU keeps charges that it has made ahead. */
+enum policy_charge_stock {
+	POLICY_CHARGE_STOCK_DEPOT, /* 16 pages of one group, and 16 a CPU in a depot of its node (default) */
+	POLICY_CHARGE_STOCK_32,    /* 32 pages of one group */
+	POLICY_CHARGE_STOCK_NONE   /* every page is charged by itself */
+};
+
+/* Whether the root of the tree of groups counts. */
+enum policy_root_group {
+	POLICY_ROOT_GROUP_EXEMPT, /* what is in no other group is not counted (default) */
+	POLICY_ROOT_GROUP_CHARGED /* as any other, and above all others */
+};
+
+/* How the pages that a gather has collected are released. */
+enum policy_release_batch {
+	POLICY_RELEASE_BATCH_GATHER, /* taken off the LRU in runs of 14, then freed and uncharged once for
+					each batch of the gather (default) */
+	POLICY_RELEASE_BATCH_GATHER_UNCHUNKED, /* a whole batch taken off the LRU in one run, too */
+	POLICY_RELEASE_BATCH_PAGEVEC           /* taken off the LRU, freed and uncharged in batches of 14 */
+};
+
+/* How a new page comes to the LRU lists, and what protects these. */
+enum policy_lru_add {
+	POLICY_LRU_ADD_PER_CPU,  /* lists of each CPU, with a lock of its own (default) */
+	POLICY_LRU_ADD_ZONE_LOCK /* a node's lists, under one lock, which is taken for 14 pages at a time */
+};
+
 struct policy {
 	enum policy_vma_lookup vma_lookup;
 	enum policy_page_table_lock page_table_lock;
@@ -70,6 +103,11 @@ struct policy {
 	enum policy_shmem_alloc shmem_alloc;
 	enum policy_shmem_account shmem_account;
 	enum policy_page_index page_index;
+	enum policy_group_counter group_counter;
+	enum policy_charge_stock charge_stock;
+	enum policy_root_group root_group;
+	enum policy_release_batch release_batch;
+	enum policy_lru_add lru_add;
 };
 
 /* What a policy's text needs at most, with its NUL. */

@@ -23,12 +23,12 @@ static int discard(struct sf_space *space, struct vma *vma, uintptr_t start, uin
 		return -EINVAL;
 	if (advice == SF_ADVICE_FREE && vma->object)
 		return -EINVAL;
-	gather_begin(&gather, &space->table);
+	tlb_gather_mmu(&gather, &space->table);
 	if (advice == SF_ADVICE_FREE)
 		table_mark_free(&space->table, start, end, &gather);
 	else
 		table_zap_pages(&space->table, start, end, &gather);
-	gather_end(&gather);
+	tlb_finish_mmu(&gather);
 	return 0;
 }
 

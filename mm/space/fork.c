@@ -10,6 +10,7 @@
 #include "mm/space/vma_link.h"
 #include "mm/table/range.h"
 #include "port/memory.h"
+#include "sync/rcu.h"
 
 /* Makes the child's VMAs, in order. Returns how many were made: all, or fewer without memory. */
 static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
@@ -40,7 +41,7 @@ static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
  * never had a page has at most zero pages.
  */
 static int copy_vma_pages(struct sf_space *child, struct sf_space *parent, struct vma *vma,
-			  struct gather *gather)
+			  struct charge *charge, struct gather *gather)
 {
 	struct sf_object *object = object_cached(vma->object);
 	int error = 0;
@@ -48,7 +49,7 @@ static int copy_vma_pages(struct sf_space *child, struct sf_space *parent, struc
 	if (object)
 		down_write(&object->mappings_lock);
 	if (atomic_load_explicit(&vma->anon, memory_order_relaxed))
-		error = table_copy(&child->table, &parent->table, vma->start, vma->end, true, gather);
+		error = table_copy(&child->table, &parent->table, vma->start, vma->end, true, charge, gather);
 	if (object) {
 		vma_link_locked(vma_tree_find(&child->tree, vma->start), child, object);
 		up_write(&object->mappings_lock);
@@ -58,14 +59,15 @@ static int copy_vma_pages(struct sf_space *child, struct sf_space *parent, struc
 
 static int copy_pages(struct sf_space *child, struct sf_space *parent)
 {
+	struct charge charge = {.group = rcu_dereference_locked(&child->group)};
 	struct gather gather;
 	int error = 0;
 
-	gather_begin(&gather, &parent->table);
+	tlb_gather_mmu(&gather, &parent->table);
 	for (struct vma *vma = vma_tree_next(&parent->tree, 0); vma && !error;
 	     vma = vma_tree_next(&parent->tree, vma->end))
-		error = copy_vma_pages(child, parent, vma, &gather);
-	gather_end(&gather);
+		error = copy_vma_pages(child, parent, vma, &charge, &gather);
+	tlb_finish_mmu(&gather);
 	return error;
 }
 
@@ -99,12 +101,16 @@ static int copy_vmas(struct sf_space *child, const struct sf_space *parent)
 
 struct sf_space *space_fork(struct sf_space *parent)
 {
-	struct sf_space *child = space_create(&parent->parts);
+	struct sf_space *child;
 	int error;
 
-	if (!child)
-		return NULL;
+	/* The lock keeps the parent in its group. */
 	down_write(&parent->lock);
+	child = space_create(&parent->parts, rcu_dereference_locked(&parent->group));
+	if (!child) {
+		up_write(&parent->lock);
+		return NULL;
+	}
 	child->limit_pages = parent->limit_pages;
 	child->limit_locked = parent->limit_locked;
 	child->limit_maps = parent->limit_maps;

@@ -100,9 +100,9 @@ static int replace_locked(struct sf_space *space, const struct vma_shape *shape)
 		struct gather gather;
 
 		edit_detach(&edit);
-		gather_begin(&gather, &space->table);
+		tlb_gather_mmu(&gather, &space->table);
 		table_zap(&space->table, start, end, &gather);
-		gather_end(&gather);
+		tlb_finish_mmu(&gather);
 		edit_commit(&edit);
 	} else {
 		edit_commit(&edit);

@@ -14,6 +14,7 @@
 #include "mm/object/cache.h"
 #include "mm/space/remap.h"
 #include "mm/table/range.h"
+#include "sync/rcu.h"
 
 /* The number of VMAs that a move may need for a moment must be left: all may be split in three. */
 #define MOVE_VMAS 3u
@@ -82,17 +83,19 @@ static void describe(struct space_edit *edit, const struct move *move)
 /* Moves the entries, with the VMAs detached. */
 static int move_entries(struct move *move)
 {
-	struct table *table = &move->remap->space->table;
+	struct sf_space *space = move->remap->space;
+	struct table *table = &space->table;
+	struct charge charge = {.group = rcu_dereference_locked(&space->group)};
 	struct gather gather;
 	int error;
 
 	if (move->start == move->end)
 		return 0;
-	gather_begin(&gather, table);
-	error = table_move(table, move->start, move->end, move->shape.start, &gather);
+	tlb_gather_mmu(&gather, table);
+	error = table_move(table, move->start, move->end, move->shape.start, &charge, &gather);
 	if (!error && !move->keep)
 		table_zap(table, move->start, move->end, &gather);
-	gather_end(&gather);
+	tlb_finish_mmu(&gather);
 	return error;
 }
 

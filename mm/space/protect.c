@@ -34,10 +34,10 @@ static int protect_part(struct sf_space *space, struct vma *vma, uintptr_t start
 	error = space_modify_locked(space, vma, start, end, flags, after);
 	if (error)
 		return error;
-	gather_begin(&gather, &space->table);
+	tlb_gather_mmu(&gather, &space->table);
 	table_protect(&space->table, start, end, flags & VM_PROTECTION, flags & VM_WRITE, flags & VM_EXEC,
 		      &gather);
-	gather_end(&gather);
+	tlb_finish_mmu(&gather);
 	return 0;
 }
 

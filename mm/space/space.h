@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "mm/charge/group.h"
 #include "mm/memtype/memtype.h"
 #include "mm/object/object.h"
 #include "mm/page/frames.h"
@@ -69,6 +70,12 @@ struct sf_space {
 	CACHE_LINE_ALIGNED struct space_parts parts;
 	struct percpu cpu; /* of struct space_cpu */
 
+	/*
+	 * Who is charged for what its faults make. Counted in group->spaces. RCU; written with the lock held
+	 * for writing: a group that it has left gets no charge any more after a grace period.
+	 */
+	struct sf_group *_Atomic group;
+
 	/* RCU; written with the lock held for writing. */
 	struct vma_tree tree;
 
@@ -97,13 +104,20 @@ struct sf_space {
 	struct sf_space **link;
 };
 
-/* Makes an empty space. Returns it, or NULL when there is no memory or no frame for it. */
-struct sf_space *space_create(const struct space_parts *parts);
+/*
+ * Makes an empty space in a live group. Returns it, or NULL when there is no memory or no frame for it, or no
+ * room in the group.
+ */
+struct sf_space *space_create(const struct space_parts *parts, struct sf_group *group);
 
 /* Unmaps everything and frees the space, which nobody uses any more. */
 void space_destroy(struct sf_space *space);
 
-/* Fork. Returns the new space, or NULL with nothing changed (but that pages are write protected). */
+/* Moves the space to another live group; what it has is charged as before. Waits for a grace period. */
+void space_set_group(struct sf_space *space, struct sf_group *group);
+
+/* Fork, into the same group. Returns the new space, or NULL with nothing changed (but that pages are write
+ * protected). */
 struct sf_space *space_fork(struct sf_space *parent);
 
 /*

@@ -20,13 +20,38 @@ static void unhook(struct sf_space *space, uintptr_t start, uintptr_t end)
 	table_unhook(&space->table, floor, ceiling);
 }
 
+static void unmap_single_vma(struct gather *gather, struct table *table, const struct vma *vma,
+			     uintptr_t start, uintptr_t end)
+{
+	table_zap_pages(table, vma->start > start ? vma->start : start, vma->end < end ? vma->end : end,
+			gather);
+}
+
+/* Empties the part [start, end) of the VMAs that are taken away. */
+static void unmap_vmas(struct gather *gather, struct table *table, const struct space_edit *edit,
+		       uintptr_t start, uintptr_t end)
+{
+	for (const struct vma *vma = edit->old; vma; vma = vma->next)
+		unmap_single_vma(gather, table, vma, start, end);
+}
+
+static void unmap_region(struct sf_space *space, const struct space_edit *edit, uintptr_t start,
+			 uintptr_t end)
+{
+	struct gather gather;
+
+	tlb_gather_mmu(&gather, &space->table);
+	unmap_vmas(&gather, &space->table, edit, start, end);
+	unhook(space, start, end);
+	tlb_finish_mmu(&gather);
+}
+
 int space_unmap_locked(struct sf_space *space, uintptr_t start, uintptr_t end)
 {
 	struct vma *first = vma_tree_next(&space->tree, start), *last;
 	struct vma_shape low, high;
 	uintptr_t from, to;
 	struct space_edit edit;
-	struct gather gather;
 	int error;
 
 	if (!first || first->start >= end)
@@ -49,10 +74,7 @@ int space_unmap_locked(struct sf_space *space, uintptr_t start, uintptr_t end)
 	space_note_resident_locked(space, (to - from) >> PORT_PAGE_SHIFT);
 	edit_commit(&edit);
 	edit_detach(&edit);
-	gather_begin(&gather, &space->table);
-	table_zap(&space->table, from, to, &gather);
-	unhook(space, start, end);
-	gather_end(&gather);
+	unmap_region(space, &edit, start, end);
 	edit_finish(&edit);
 	return 0;
 }

@@ -13,6 +13,8 @@ int access_fault(struct fault *fault, struct sf_space *space, uintptr_t address,
 
 	if (!error)
 		system_count_fault(space->parts.system, fault->events);
+	else if (error == -ENOMEM)
+		mem_cgroup_out_of_memory(fault->over_limit);
 	return error;
 }
 
@@ -59,6 +61,8 @@ void access_signal(struct sf_signal *signal, const struct fault *fault, int erro
 	if (error == -EFAULT) {
 		signal->signal = fault->signal;
 		signal->code = fault->code;
+	} else if (error == -ENOMEM) {
+		signal->group = fault->over_limit;
 	}
 }
 

@@ -32,7 +32,7 @@ void *access_contents(const struct sf_space *space, uint64_t pte, uintptr_t addr
 
 /*
  * Tells the caller why: fills *signal, if not NULL, for what the touch of `address` returned; *fault is read
- * after -EFAULT alone.
+ * after -EFAULT and -ENOMEM alone.
  */
 void access_signal(struct sf_signal *signal, const struct fault *fault, int error, uint64_t address);
 

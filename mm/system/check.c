@@ -95,6 +95,9 @@ static int check_page(struct check *check, uint64_t pfn)
 				   "frame %" PRIu64 ": counts %" PRIu32 " references, fewer than %" PRIu32
 				   " mappings and %" PRIu32 " objects",
 				   pfn, page_refcount(page), mapped, held);
+	if (!page->group)
+		return message_set(check->why, -EINVAL, "frame %" PRIu64 ": is in use, and charged to nobody",
+				   pfn);
 	if (anonymous && page_has_flag(page, PG_cached))
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": is anonymous memory, and an object's", pfn);
@@ -157,7 +160,7 @@ int system_check(struct sf_system *system, struct message *why)
 	int error = 0;
 
 	/* What waits for a grace period would be neither free nor used. */
-	port_rcu_barrier();
+	system_barrier();
 	check.mapped = port_memory_alloc(bytes, PORT_NODE_FIRST_TOUCH, "uint32_t");
 	if (!check.mapped)
 		return message_set(why, -ENOMEM, "no memory for a check of %" PRIu64 " frames",
@@ -170,6 +173,8 @@ int system_check(struct sf_system *system, struct message *why)
 		error = check_pages(&check);
 	if (!error)
 		error = frames_check(system->frames, check.tables + check.pages + check.index_frames, why);
+	if (!error)
+		error = groups_check(system->groups, why);
 	if (!error)
 		error = memtypes_check(system->memtypes, check.pfn_vmas, why);
 	port_memory_free(check.mapped, bytes);

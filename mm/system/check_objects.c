@@ -13,23 +13,25 @@
 static int bad_page(struct check *check, const struct page *page, const char *what)
 {
 	return message_set(check->why, -EINVAL, "frame %" PRIu64 ": is an object's page %" PRIu64 ", and %s",
-			   page_to_pfn(check->system->frames, page), page->cache.index, what);
+			   page_to_pfn(check->system->frames, page), page->index, what);
 }
 
 /* At rest a page is there, with its contents unless a file could not be read, and nobody is at work on it. */
 static int check_cache_page(struct check *check, const struct sf_object *object, const struct page *page,
 			    uint64_t index)
 {
-	const uint64_t at_work = PG_locked | PG_removed | PG_writeback;
-	uint64_t flags = atomic_load(&page->flags);
+	const uint32_t at_work = PG_locked | PG_removed | PG_writeback;
+	uint32_t flags = atomic_load(&page->flags);
 
-	if (page->cache.object != object || page->cache.index != index)
+	if (page->object != object || page->index != index)
 		return bad_page(check, page, "says that it is another's");
 	if (!page_refcount(page) || !(flags & PG_cached) || (flags & at_work) ||
 	    (!(flags & PG_uptodate) && (!object->file || page_mapcount(page) || (flags & PG_dirty))))
 		return bad_page(check, page, "is not there, or somebody is at work on it");
 	if (!(flags & PG_file) != !object->file || (!object->file && (flags & PG_dirty)))
 		return bad_page(check, page, "is of another kind, or dirty");
+	if (!(flags & PG_lru))
+		return bad_page(check, page, "is on no LRU list");
 	if (index >= cache_pages(object))
 		return bad_page(check, page, "lies beyond the size");
 	return 0;

@@ -6,6 +6,7 @@
 #define MM_SYSTEM_INTERNAL_H
 
 #include "base/compiler.h"
+#include "mm/charge/charge.h"
 #include "mm/fault/fault.h"
 #include "mm/page/frames.h"
 #include "mm/space/space.h"
@@ -40,6 +41,7 @@ struct sf_system {
 	bool structure_only;
 	int64_t retired_max; /* bytes of RAM that may wait for a grace period after one CPU's call */
 	struct frames *frames;
+	struct groups *groups;
 	struct memtypes *memtypes;
 	struct lock_nodes lock_nodes;
 	struct percpu cpu; /* of struct system_cpu */
@@ -84,6 +86,16 @@ static inline struct sf_system *system_enter_call(struct sf_space *space)
 	system_enter(system);
 	port_rcu_poll();
 	return system;
+}
+
+/*
+ * Waits until all that waits for grace periods is free. Twice: the first pages that go may be the last of a
+ * destroyed group, which waits for another one then.
+ */
+static inline void system_barrier(void)
+{
+	port_rcu_barrier();
+	port_rcu_barrier();
 }
 
 /* Waits for a grace period when too much RAM of the calling CPU does: mm/system/system.c. */

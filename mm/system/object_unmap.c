@@ -45,10 +45,10 @@ static void unmap_vma(struct interval *interval, void *argument)
 
 	while (at.start < at.end) {
 		port_rcu_read_lock();
-		gather_begin(&gather, table);
+		tlb_gather_mmu(&gather, table);
 		at.start = table_zap_object(table, at.start, at.end, range->keep_copies, &gather);
 		port_rcu_read_unlock();
-		gather_end(&gather);
+		tlb_finish_mmu(&gather);
 	}
 }
 
@@ -63,10 +63,10 @@ static void protect_vma(struct interval *interval, void *argument)
 		return;
 	while (at.start < at.end) {
 		port_rcu_read_lock();
-		gather_begin(&gather, table);
+		tlb_gather_mmu(&gather, table);
 		at.start = table_clean_object(table, at.start, at.end, &gather);
 		port_rcu_read_unlock();
-		gather_end(&gather);
+		tlb_finish_mmu(&gather);
 	}
 }
 

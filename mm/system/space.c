@@ -33,15 +33,25 @@ static void unlink_space(struct sf_system *system, struct sf_space *space)
 	spin_unlock(&system->space_list_lock);
 }
 
-int sf_space_create(struct sf_system *system, struct sf_space **space)
+static int create_space(struct sf_system *system, struct sf_group *group, struct sf_space **space)
 {
 	system_enter(system);
 	port_rcu_poll();
-	*space = space_create(&system->parts);
+	*space = space_create(&system->parts, group);
 	if (*space)
 		link_space(system, *space);
 	system_exit(system);
 	return *space ? 0 : -ENOMEM;
+}
+
+int sf_space_create(struct sf_system *system, struct sf_space **space)
+{
+	return create_space(system, system->groups->root, space);
+}
+
+int sf_space_create_in(struct sf_group *group, struct sf_space **space)
+{
+	return create_space(group->groups->system, group, space);
 }
 
 int sf_space_fork(struct sf_space *parent, struct sf_space **child)

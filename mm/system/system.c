@@ -50,6 +50,7 @@ static void free_parts(struct sf_system *system)
 	vma_node_cache_destroy(system->parts.node_cache);
 	objects_destroy(system->parts.objects);
 	memtypes_destroy(system->memtypes);
+	groups_destroy(system->groups);
 	frames_destroy(system->frames);
 	percpu_free(&system->cpu);
 	lock_nodes_close(&system->lock_nodes);
@@ -63,6 +64,7 @@ static int make_parts(struct sf_system *system, const struct system_config *conf
 	    .exported_frames = config->exported_frames,
 	    .structure_only = config->structure_only,
 	    .cache = config->policy.frame_cache,
+	    .lru_add = config->policy.lru_add,
 	};
 	struct space_parts *parts = &system->parts;
 
@@ -72,12 +74,15 @@ static int make_parts(struct sf_system *system, const struct system_config *conf
 	system->frames = frames_create(&frames);
 	if (!system->frames)
 		return -ENOMEM;
+	system->groups = groups_create(system->frames, &config->policy);
 	system->memtypes = memtypes_create(system->frames, config->policy.memtype);
 	parts->vma_cache = vma_cache_create();
 	parts->node_cache = vma_node_cache_create();
 	parts->objects = objects_create(system, system->frames, &system->policy, &system->lock_nodes);
-	if (!system->memtypes || !parts->vma_cache || !parts->node_cache || !parts->objects)
+	if (!system->groups || !system->memtypes || !parts->vma_cache || !parts->node_cache ||
+	    !parts->objects)
 		return -ENOMEM;
+	system->groups->system = system;
 	parts->system = system;
 	parts->frames = system->frames;
 	parts->memtypes = system->memtypes;
@@ -140,8 +145,15 @@ void system_destroy(struct sf_system *system)
 		     "sf_system_destroy() with pages pinned: sf_unpin() comes first");
 	precondition(!system->parts.objects->list,
 		     "sf_system_destroy() with objects: sf_object_close() comes first");
-	port_rcu_barrier();
+	precondition(!groups_any_live(system->groups),
+		     "sf_system_destroy() with groups: sf_group_destroy() comes first");
+	system_barrier();
 	free_parts(system);
+}
+
+void system_cpu_idle(struct sf_system *system)
+{
+	groups_cpu_idle(system->groups);
 }
 
 struct memtypes *system_memtypes(struct sf_system *system)

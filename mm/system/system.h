@@ -51,8 +51,15 @@ void system_destroy(struct sf_system *system);
 void system_tlbs_idle(void);
 
 /*
+ * The calling CPU, outside of every entry point, stops for a while or for good: what it holds back of groups'
+ * memory is given back.
+ */
+void system_cpu_idle(struct sf_system *system);
+
+/*
  * Checks every invariant of the system while no other entry point runs: frames, memory types, VMAs, page
- * tables against VMAs, counts of references and mappings against page tables. Returns 0, -EINVAL with the
+ * tables against VMAs, counts of references and mappings against page tables, groups' usage against the pages
+ * that are charged. Returns 0, -EINVAL with the
  * first that is broken, or -ENOMEM.
  */
 int system_check(struct sf_system *system, struct message *why);

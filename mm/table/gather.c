@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "mm/table/gather.h"
 
+#include "mm/charge/release.h"
 #include "mm/table/table.h"
 
-void gather_begin(struct gather *gather, struct table *table)
+void tlb_gather_mmu(struct gather *gather, struct table *table)
 {
 	gather->table = table;
 	gather->start = UINTPTR_MAX;
 	gather->end = 0;
 	gather->changing = translations_change_begin(&table->translations);
 	gather->write_protecting = false;
-	gather->count = 0;
+	gather->batches = 0;
+	gather->active = &gather->local;
+	gather->local.next = NULL;
+	gather->local.count = 0;
+	gather->local.max = GATHER_LOCAL_PAGES;
 }
 
-static void release_pages(struct frames *frames, struct page **pages, unsigned count)
+/* Goes on with the next batch, which is made if need be. Without a frame the gather stays as full as it is.
+ */
+static void tlb_next_batch(struct gather *gather)
 {
-	for (unsigned i = 0; i < count; i++)
-		page_put(frames, pages[i]);
-}
+	struct frames *frames = gather->table->frames;
+	struct gather_batch *batch = gather->active->next;
+	struct page *page;
 
-void gather_flush(struct gather *gather)
-{
-	if (gather->start < gather->end)
-		table_flush(gather->table, gather->start, gather->end);
-	release_pages(gather->table->frames, gather->pages, gather->count);
-	gather->start = UINTPTR_MAX;
-	gather->end = 0;
-	gather->count = 0;
+	if (!batch) {
+		if (gather->batches == GATHER_BATCHES_MAX)
+			return;
+		page = frame_alloc(frames);
+		if (!page)
+			return;
+		gather->batches++;
+		batch = page_address(frames, page);
+		batch->next = NULL;
+		batch->count = 0;
+		batch->max = GATHER_BATCH_PAGES;
+		gather->active->next = batch;
+	}
+	gather->active = batch;
 }
 
 void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end)
@@ -37,12 +50,63 @@ void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end)
 		gather->end = end;
 }
 
-void gather_page(struct gather *gather, uintptr_t address, struct page *page)
+void tlb_remove_page(struct gather *gather, uintptr_t address, struct page *page)
 {
-	if (!gather_room(gather))
-		gather_flush(gather);
+	struct gather_batch *batch = gather->active;
+
 	gather_flush_range(gather, address, address + PORT_PAGE_SIZE);
-	gather->pages[gather->count++] = page;
+	batch->page[batch->count++] = page;
+	if (batch->count == batch->max)
+		tlb_next_batch(gather);
+}
+
+/* Puts the pages' references, in portions as the policy has them. */
+static void free_pages_and_swap_cache(struct frames *frames, struct page **pages, unsigned count)
+{
+	const unsigned batch = release_pages_batch(frames);
+
+	lru_add_drain(frames->lru);
+	while (count) {
+		unsigned now = count < batch ? count : batch;
+
+		release_pages(frames, pages, now);
+		pages += now;
+		count -= now;
+	}
+}
+
+void tlb_flush_mmu_tlbonly(struct gather *gather)
+{
+	if (gather->start < gather->end)
+		table_flush(gather->table, gather->start, gather->end);
+	gather->start = UINTPTR_MAX;
+	gather->end = 0;
+}
+
+void tlb_flush_mmu_free(struct gather *gather)
+{
+	for (struct gather_batch *batch = &gather->local; batch && batch->count; batch = batch->next) {
+		free_pages_and_swap_cache(gather->table->frames, batch->page, batch->count);
+		batch->count = 0;
+	}
+	gather->active = &gather->local;
+}
+
+static void tlb_flush_mmu(struct gather *gather)
+{
+	tlb_flush_mmu_tlbonly(gather);
+	tlb_flush_mmu_free(gather);
+}
+
+static void free_batches(struct gather *gather)
+{
+	struct frames *frames = gather->table->frames;
+	struct gather_batch *next;
+
+	for (struct gather_batch *batch = gather->local.next; batch; batch = next) {
+		next = batch->next;
+		frame_free(frames, page_of_address(frames, batch));
+	}
 }
 
 /*
@@ -56,13 +120,14 @@ void gather_write_protect(struct gather *gather)
 	atomic_fetch_add_explicit(&gather->table->translations.write_protecting, 1, memory_order_acq_rel);
 }
 
-void gather_end(struct gather *gather)
+void tlb_finish_mmu(struct gather *gather)
 {
 	struct translations *translations = &gather->table->translations;
 
 	if (gather->changing && gather->start >= gather->end)
 		translations_flush_nested(translations);
-	gather_flush(gather);
+	tlb_flush_mmu(gather);
+	free_batches(gather);
 	if (gather->write_protecting)
 		atomic_fetch_add_explicit(&translations->write_protecting, 1, memory_order_acq_rel);
 	if (gather->changing)

@@ -47,25 +47,27 @@ void table_protect(struct table *table, uintptr_t start, uintptr_t end, bool acc
 
 /*
  * Fork: maps the pages of [start, end) of `parent` in `child` too (which nobody uses yet); `copy_on_write`
- * write protects both. Returns 0, or -ENOMEM: what is in the child by then is the caller's to zap.
+ * write protects both. The child's tables are charged to `charge`. Returns 0, or -ENOMEM: what is in the
+ * child by then is the caller's to zap.
  */
 int table_copy(struct table *child, struct table *parent, uintptr_t start, uintptr_t end, bool copy_on_write,
-	       struct gather *gather);
+	       struct charge *charge, struct gather *gather);
 
 /*
  * mremap: moves the entries of [start, end) to `target` on, whose entries are empty. The VMA of the source is
  * detached, that of the target not in the tree yet, so no fault comes between. All tables that the target
- * needs are made first: returns -ENOMEM with nothing moved, or 0.
+ * needs are made first, and charged to `charge`: returns -ENOMEM with nothing moved, or 0.
  */
-int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct gather *gather);
+int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct charge *charge,
+	       struct gather *gather);
 
 /*
  * Truncation and hole punching: empties the entries of one last-level table, the first at or after `start`;
  * with `keep_anonymous` only those that map pages of an object. And write-back: takes the right to write away
  * from entries that map pages of an object, makes them clean, and has the range flushed in any case. Both
- * return where to go on, `end` when there is nothing more, in one RCU read section with gather_begin(), with
- * no lock of the space. The VMA is linked in its object, and that object's mappings_lock is held: so entries
- * do not move.
+ * return where to go on, which is before the table's end when the gather is full, and `end` when there is
+ * nothing more. In one RCU read section with tlb_gather_mmu(), with no lock of the space. The VMA is linked
+ * in its object, and that object's mappings_lock is held: so entries do not move.
  */
 uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, bool keep_anonymous,
 			   struct gather *gather);

@@ -39,7 +39,7 @@ static void copy_entry(struct table *child, struct page *child_page, struct pte_
 }
 
 int table_copy(struct table *child, struct table *parent, uintptr_t start, uintptr_t end, bool copy_on_write,
-	       struct gather *gather)
+	       struct charge *charge, struct gather *gather)
 {
 	struct pte_ref ref;
 
@@ -47,7 +47,7 @@ int table_copy(struct table *child, struct table *parent, uintptr_t start, uintp
 		gather_write_protect(gather);
 	while (table_next(parent, &start, end)) {
 		uintptr_t run_end = table_run_end(start, end);
-		struct page *child_page = table_walk(child, start, true);
+		struct page *child_page = table_walk(child, start, charge);
 
 		if (!child_page)
 			return -ENOMEM;
@@ -59,15 +59,16 @@ int table_copy(struct table *child, struct table *parent, uintptr_t start, uintp
 }
 
 /* Makes the tables that [start, end) needs at `target`. */
-static int make_target(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target)
+static int make_target(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target,
+		       struct charge *charge)
 {
 	uintptr_t from = start;
 
 	while (table_next(table, &from, end)) {
 		uintptr_t run_end = table_run_end(from, end);
 
-		if (!table_walk(table, target + (from - start), true) ||
-		    !table_walk(table, target + (run_end - start) - PORT_PAGE_SIZE, true))
+		if (!table_walk(table, target + (from - start), charge) ||
+		    !table_walk(table, target + (run_end - start) - PORT_PAGE_SIZE, charge))
 			return -ENOMEM;
 		from = run_end;
 	}
@@ -77,7 +78,7 @@ static int make_target(struct table *table, uintptr_t start, uintptr_t end, uint
 /* A fault of a VMA that stood here once may hold the entry for a moment; it installs nothing. */
 static void set_target(struct table *table, uintptr_t address, uint64_t pte)
 {
-	struct page *page = table_walk(table, address, false);
+	struct page *page = table_walk(table, address, NULL);
 	_Atomic uint64_t *entry = table_entry(table, page, address);
 	uint64_t value;
 
@@ -89,11 +90,12 @@ static void set_target(struct table *table, uintptr_t address, uint64_t pte)
 	pte_changed(table, address, 0, pte);
 }
 
-int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct gather *gather)
+int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t target, struct charge *charge,
+	       struct gather *gather)
 {
 	uintptr_t from = start;
 	struct pte_ref ref;
-	int error = make_target(table, start, end, target);
+	int error = make_target(table, start, end, target, charge);
 
 	if (error)
 		return error;

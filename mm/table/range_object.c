@@ -25,7 +25,7 @@ static void zap(struct pte_ref *ref, struct gather *gather)
 	}
 	page_remove_mapping(page);
 	table_count(table, TABLE_RESIDENT, -1);
-	gather_page(gather, ref->address, page);
+	tlb_remove_page(gather, ref->address, page);
 	pte_set_unlock(ref, 0);
 }
 
@@ -54,7 +54,7 @@ uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, 
 
 	if (!begin_table(table, &start, &end))
 		return end;
-	for (; start < end; start += PORT_PAGE_SIZE) {
+	for (; start < end && gather_room(gather); start += PORT_PAGE_SIZE) {
 		if (!pte_lock_existing(table, start, &ref))
 			continue;
 		if (keep_anonymous && !maps_object_page(&ref))
@@ -62,7 +62,7 @@ uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, 
 		else
 			zap(&ref, gather);
 	}
-	return end;
+	return start;
 }
 
 /*

@@ -26,12 +26,12 @@ static void zap_entry(struct table *table, uintptr_t address, uint64_t pte, stru
 	page = pfn_to_page(table->frames, pte_pfn(pte));
 	page_remove_mapping(page);
 	table_count(table, TABLE_RESIDENT, -1);
-	gather_page(gather, address, page);
+	tlb_remove_page(gather, address, page);
 }
 
 /* [start, end) lies in the table of `page`. Returns how far it came before the gather was full. */
-static uintptr_t zap_run(struct table *table, struct page *page, uintptr_t start, uintptr_t end,
-			 struct gather *gather)
+static uintptr_t zap_pte_range(struct table *table, struct page *page, uintptr_t start, uintptr_t end,
+			       struct gather *gather)
 {
 	uintptr_t address = start;
 
@@ -54,9 +54,11 @@ void table_zap_pages(struct table *table, uintptr_t start, uintptr_t end, struct
 	struct page *page;
 
 	while ((page = table_next(table, &start, end))) {
-		start = zap_run(table, page, start, table_run_end(start, end), gather);
-		if (!gather_room(gather))
-			gather_flush(gather);
+		start = zap_pte_range(table, page, start, table_run_end(start, end), gather);
+		if (!gather_room(gather)) {
+			tlb_flush_mmu_tlbonly(gather);
+			tlb_flush_mmu_free(gather);
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ static const struct pte_lock_ops *const lock_ops[] = {
     [POLICY_PAGE_TABLE_LOCK_MM] = &pte_lock_mm_ops,
 };
 
-int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy)
+int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy,
+	       struct charge *charge)
 {
 	table->frames = frames;
 	table->lock_ops = lock_ops[policy];
@@ -25,7 +26,7 @@ int table_init(struct table *table, struct frames *frames, enum policy_page_tabl
 	translations_init(&table->translations);
 	if (percpu_alloc(&table->counts, sizeof(struct table_counts), "struct table_counts"))
 		return -ENOMEM;
-	table->root = table_page_create(table);
+	table->root = table_page_create(table, charge);
 	if (!table->root) {
 		percpu_free(&table->counts);
 		return -ENOMEM;
@@ -67,9 +68,9 @@ uint64_t table_counted(const struct table *table, enum table_counter counter)
 }
 
 /* Fills an empty upper entry with a new table. Returns the table that is there now, NULL without a frame. */
-static struct page *grow(struct table *table, _Atomic uint64_t *entry)
+static struct page *grow(struct table *table, _Atomic uint64_t *entry, struct charge *charge)
 {
-	struct page *page = table_page_create(table);
+	struct page *page = table_page_create(table, charge);
 	uint64_t found = 0;
 
 	if (!page)
@@ -84,7 +85,7 @@ static struct page *grow(struct table *table, _Atomic uint64_t *entry)
 	return pfn_to_page(table->frames, pte_pfn(found));
 }
 
-struct page *table_walk(struct table *table, uintptr_t address, bool make)
+struct page *table_walk(struct table *table, uintptr_t address, struct charge *charge)
 {
 	struct page *page = table->root;
 
@@ -96,7 +97,7 @@ struct page *table_walk(struct table *table, uintptr_t address, bool make)
 		if (value)
 			page = pfn_to_page(table->frames, pte_pfn(value));
 		else
-			page = make ? grow(table, entry) : NULL;
+			page = charge ? grow(table, entry, charge) : NULL;
 	}
 	return page;
 }
@@ -144,7 +145,7 @@ struct page *table_next(struct table *table, uintptr_t *address, uintptr_t end)
 bool table_touch(struct table *table, uintptr_t address, enum touch touch, uint64_t *pte)
 {
 	const uint64_t set = PTE_ACCESSED | (touch == TOUCH_WRITE ? PTE_DIRTY : 0);
-	struct page *page = table_walk(table, address, false);
+	struct page *page = table_walk(table, address, NULL);
 	_Atomic uint64_t *entry;
 
 	if (!page)
@@ -164,7 +165,7 @@ bool table_touch(struct table *table, uintptr_t address, enum touch touch, uint6
 
 uint64_t table_read(struct table *table, uintptr_t address)
 {
-	struct page *page = table_walk(table, address, false);
+	struct page *page = table_walk(table, address, NULL);
 
 	if (!page)
 		return 0;
@@ -180,9 +181,9 @@ static void ref_lock(struct table *table, struct page *page, uintptr_t address, 
 	table->lock_ops->lock(ref);
 }
 
-int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref)
+int pte_lock(struct table *table, uintptr_t address, struct charge *charge, struct pte_ref *ref)
 {
-	struct page *page = table_walk(table, address, true);
+	struct page *page = table_walk(table, address, charge);
 
 	if (!page)
 		return -ENOMEM;
@@ -192,7 +193,7 @@ int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref)
 
 bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *ref)
 {
-	struct page *page = table_walk(table, address, false);
+	struct page *page = table_walk(table, address, NULL);
 
 	if (!page || !atomic_load_explicit(table_entry(table, page, address), memory_order_relaxed))
 		return false;

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/message.h"
+#include "mm/charge/charge.h"
 #include "mm/page/frames.h"
 #include "mm/policy/policy.h"
 #include "mm/table/pte.h"
@@ -81,8 +82,12 @@ struct pte_ref {
 	uint64_t value; /* what it was when it was locked; bits that the hardware sets may have come since */
 };
 
-/* Makes an empty table. Returns 0, or -ENOMEM when there is no memory, or no frame for the root. */
-int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy);
+/*
+ * Makes an empty table. Returns 0, or -ENOMEM when there is no memory, or no frame for the root, or no room
+ * for it in the group that is charged.
+ */
+int table_init(struct table *table, struct frames *frames, enum policy_page_table_lock policy,
+	       struct charge *charge);
 
 /*
  * Gives all frames of the table back, at once. Nobody uses it, and no last-level entry is there; a grace
@@ -103,12 +108,13 @@ uint64_t table_read(struct table *table, uintptr_t address);
 
 /*
  * Finds the last-level entry of `address` (whole pages, below TABLE_ADDRESS_END), making tables that are
- * missing, and locks it. Returns 0, or -ENOMEM when a table cannot have a frame: tables made on the way stay.
+ * missing, which are charged to `charge`, and locks it. Returns 0; or -ENOMEM when a table cannot have a
+ * frame, with charge->over_limit as charged_page_alloc() sets it: tables made on the way stay.
  * Inside an RCU read section. Takes a lock of rank PAGE_TABLE or PTE. Part of the fault path.
  *
  * With `pte_bit` the taking is a sequentially consistent read-modify-write of the entry.
  */
-int pte_lock(struct table *table, uintptr_t address, struct pte_ref *ref);
+int pte_lock(struct table *table, uintptr_t address, struct charge *charge, struct pte_ref *ref);
 
 /* The same for an entry that must be there and not be empty; returns false, with nothing locked, if not. */
 bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *ref);

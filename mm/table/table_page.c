@@ -4,9 +4,9 @@
 #include "port/page.h"
 #include "port/rcu.h"
 
-struct page *table_page_create(struct table *table)
+struct page *table_page_create(struct table *table, struct charge *charge)
 {
-	struct page *page = frame_alloc(table->frames);
+	struct page *page = charged_page_alloc(table->frames, charge);
 
 	if (!page)
 		return NULL;
@@ -44,6 +44,7 @@ static void free_after_grace_period(struct port_rcu_head *head)
 void table_page_retire(struct table *table, struct page *page)
 {
 	table_count(table, TABLE_TABLES, -1);
+	mem_cgroup_uncharge(page);
 	frames_retired(table->frames, PORT_PAGE_SIZE);
 	port_rcu_call(&page->table.rcu, free_after_grace_period);
 }

@@ -8,16 +8,22 @@
 
 #include "mm/table/table.h"
 
-/* Returns the frame of a new, empty table, or NULL. */
-struct page *table_page_create(struct table *table);
+/* Returns the frame of a new, empty table, charged; or NULL as charged_page_alloc(). */
+struct page *table_page_create(struct table *table, struct charge *charge);
 
-/* Gives it back: at once, when nobody else has ever seen it or can any more; or after a grace period. */
+/*
+ * Gives it back: at once, when nobody else has ever seen it or can any more; or after a grace period. The
+ * charge is taken back at once in either case, so that what a group may have after an unmap does not depend
+ * on grace periods.
+ */
 void table_page_free(struct table *table, struct page *page);
 void table_page_retire(struct table *table, struct page *page);
 
-/* Returns the last-level table of `address`; if there is none, makes it when `make` is set, or returns NULL.
+/*
+ * Returns the last-level table of `address`. If there is none, makes it and charges it to `charge`, and
+ * returns NULL as charged_page_alloc(); without `charge` returns NULL.
  */
-struct page *table_walk(struct table *table, uintptr_t address, bool make);
+struct page *table_walk(struct table *table, uintptr_t address, struct charge *charge);
 
 /*
  * Finds the first last-level table at or after *address and below `end`, and moves *address up to where it

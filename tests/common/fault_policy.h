@@ -26,21 +26,33 @@
 
 #define RW (SF_PROT_READ | SF_PROT_WRITE)
 
-#define LOOKUPS 5
-#define LOCKS   3
+#define LOOKUPS  5
+#define LOCKS    3
+#define RELEASES 3
+#define STOCKS   3
 
 static const char *const lookup_name[LOOKUPS] = {"rcu", "refcount", "per_vma", "rwsem_spin", "rwsem_xadd"};
+static const char *const stock_name[STOCKS] = {"depot", "32", "none"};
+static const char *const release_name[RELEASES] = {"gather", "gather_unchunked", "pagevec"};
 static const char *const lock_name[LOCKS] = {"pte_bit", "split", "mm"};
 
-/* Every choice that a fault's path depends on, one after the other. Returns false when there are no more. */
+/*
+ * Every choice that a fault's path depends on, one after the other: all pairs of the first two; what is
+ * charged and released, and how, changes along. Returns false when there are no more.
+ */
 static inline bool fault_policy(unsigned number, struct policy *policy, bool say)
 {
 	char text[POLICY_TEXT_BYTES];
 
 	if (number >= LOOKUPS * LOCKS)
 		return false;
-	snprintf(text, sizeof(text), "default vma_lookup=%s page_table_lock=%s", lookup_name[number / LOCKS],
-		 lock_name[number % LOCKS]);
+	snprintf(text, sizeof(text),
+		 "default vma_lookup=%s page_table_lock=%s group_counter=%s charge_stock=%s root_group=%s "
+		 "release_batch=%s lru_add=%s",
+		 lookup_name[number / LOCKS], lock_name[number % LOCKS],
+		 number % 2 ? "res_counter" : "page_counter", stock_name[number / 3 % STOCKS],
+		 number % 4 ? "charged" : "exempt", release_name[number / 2 % RELEASES],
+		 number / 2 % 2 ? "zone_lock" : "per_cpu");
 	if (say)
 		print_message("%s\n", text);
 	assert_int_equal(policy_parse(policy, text, NULL), 0);
@@ -66,11 +78,24 @@ static inline void assert_good(struct sf_system *system)
 		fail_msg("%s", why.text);
 }
 
+/* The groups that fault_space() makes spaces in: the second below the first, which is below the root. */
+static struct sf_group *fault_group[2];
+
 static inline void fault_system_end(struct sf_system *system)
 {
 	struct sf_system_statistics statistics;
 
 	assert_good(system);
+	for (unsigned i = 2; i-- && fault_group[0];) {
+		struct sf_group_statistics left;
+
+		/* What CPUs have charged ahead is given back. */
+		assert_int_equal(sf_group_set_limit(fault_group[i], 0), 0);
+		sf_group_statistics(fault_group[i], &left);
+		assert_int_equal(left.usage, 0);
+		assert_int_equal(sf_group_destroy(fault_group[i]), 0);
+	}
+	fault_group[0] = NULL;
 	sf_system_statistics(system, &statistics);
 	assert_int_equal(statistics.anonymous_frames, 0);
 	assert_int_equal(statistics.table_frames, 0);
@@ -82,7 +107,11 @@ static inline struct sf_space *fault_space(struct sf_system *system)
 {
 	struct sf_space *space = NULL;
 
-	assert_int_equal(sf_space_create(system, &space), 0);
+	if (!fault_group[0]) {
+		assert_int_equal(sf_group_create(sf_group_root(system), &fault_group[0]), 0);
+		assert_int_equal(sf_group_create(fault_group[0], &fault_group[1]), 0);
+	}
+	assert_int_equal(sf_space_create_in(fault_group[1], &space), 0);
 	return space;
 }
 

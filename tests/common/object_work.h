@@ -2,7 +2,8 @@
 /*
  * Work that meets at one object: one CPU changes its size, punches holes, maps and moves and forks; the
  * others touch and write through shared and private mappings of two spaces, and write back. Runs on real
- * threads and on the virtual machine.
+ * threads and on the virtual machine. The spaces move between memory groups, which come and go and are full
+ * at times.
  *
  *   first half of the pages    words are written by all
  *   the other                  only read through shared mappings: private mappings copy them
@@ -30,20 +31,22 @@
 
 static struct {
 	struct sf_system *system;
+	struct sf_group *top, *group[2]; /* of the spaces, below `top` */
 	struct sf_space *space[2], *child;
 	struct sf_object *object;
 	struct memory_backing file;
 	bool is_file;
 	unsigned steps; /* of each CPU in a round */
 	uint64_t seed;
-	_Atomic uint64_t touched, missed;
+	_Atomic uint64_t touched, missed, refused;
 } work;
 
 static const char *const work_policies[] = {
     "default",
-    "default page_index=tree_lock shmem_account=inode_lock",
-    "default vma_lookup=per_vma page_table_lock=split",
-    "default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs",
+    "default page_index=tree_lock shmem_account=inode_lock charge_stock=32 lru_add=zone_lock",
+    "default vma_lookup=per_vma page_table_lock=split charge_stock=none group_counter=res_counter",
+    "default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs release_batch=pagevec "
+    "root_group=charged",
     "base_2010",
 };
 #define WORK_POLICIES (sizeof(work_policies) / sizeof(work_policies[0]))
@@ -68,6 +71,11 @@ static bool use_word(struct sf_space *space, uint64_t address, uint64_t page, bo
 	if (result >= 0) {
 		atomic_fetch_add(&work.touched, 1);
 		return true;
+	}
+	if (result == -ENOMEM) {
+		invariant(signal.group);
+		atomic_fetch_add(&work.refused, 1);
+		return false;
 	}
 	invariant(result == -EFAULT);
 	/* Beyond the end, or just not mapped. */
@@ -162,11 +170,35 @@ static void fork_space(struct random *random)
 	use_word(work.child, SHARED_AT, 0, true);
 }
 
+/* A space moves to a new group, and the old one ends with pages charged to it. Then all are full for a while.
+ */
+static void change_groups(struct random *random)
+{
+	unsigned which = (unsigned)random_below(random, 2);
+	struct sf_group_statistics statistics;
+	struct sf_group *fresh;
+	int result;
+
+	if (work.child)
+		sf_space_destroy(work.child);
+	work.child = NULL;
+	invariant(!sf_group_create(work.top, &fresh));
+	sf_space_set_group(work.space[which], fresh);
+	invariant(!sf_group_destroy(work.group[which]));
+	work.group[which] = fresh;
+	sf_group_statistics(work.top, &statistics);
+	result = sf_group_set_limit(work.top, statistics.usage);
+	invariant(!result || result == -EBUSY);
+	for (unsigned i = 0; i < 4; i++)
+		use_pages(random);
+	invariant(!sf_group_set_limit(work.top, SF_GROUP_UNLIMITED));
+}
+
 static void change_mappings(struct random *random)
 {
 	uint64_t page = random_below(random, PAGES), count = 1 + random_below(random, PAGES - page);
 
-	switch (random_below(random, 4)) {
+	switch (random_below(random, 5)) {
 	case 0:
 		map_again(random);
 		break;
@@ -176,6 +208,9 @@ static void change_mappings(struct random *random)
 	case 2:
 		invariant(!sf_protect(work.space[1], PRIVATE_AT + page * PAGE, count * PAGE, SF_PROT_READ));
 		invariant(!sf_protect(work.space[1], PRIVATE_AT + page * PAGE, count * PAGE, RW));
+		break;
+	case 3:
+		change_groups(random);
 		break;
 	default:
 		move_mapping(random);
@@ -222,12 +257,15 @@ static void object_work_open(const char *text, bool is_file)
 		assert_int_equal(sf_file_open(work.system, &work.file.backing, &work.object), 0);
 	else
 		assert_int_equal(sf_object_create(work.system, PAGES * PAGE, 0, &work.object), 0);
+	assert_int_equal(sf_group_create(sf_group_root(work.system), &work.top), 0);
 	for (unsigned i = 0; i < 2; i++) {
-		work.space[i] = fault_space(work.system);
+		assert_int_equal(sf_group_create(work.top, &work.group[i]), 0);
+		assert_int_equal(sf_space_create_in(work.group[i], &work.space[i]), 0);
 		map_all(work.space[i]);
 	}
 	atomic_store(&work.touched, 0);
 	atomic_store(&work.missed, 0);
+	atomic_store(&work.refused, 0);
 }
 
 /* All that was written through any mapping is in the file, once it has been written back. */
@@ -257,6 +295,9 @@ static void object_work_close(void)
 		sf_space_destroy(work.child);
 	work.child = NULL;
 	sf_object_close(work.object);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(sf_group_destroy(work.group[i]), 0);
+	assert_int_equal(sf_group_destroy(work.top), 0);
 	fault_system_end(work.system);
 	memory_backing_close(&work.file);
 }

@@ -40,9 +40,11 @@ extern struct fixture {
  * Policies to explore under (struct check's `variants`): all pairs of choices; one of each choice of one
  * field, the others at their default.
  */
-extern const char *const variants_pairwise[],
-    *const variants_lookup[], *const variants_lock[], *const variants_frame_cache[],
-							  *const variants_memtype[], *const variants_object[];
+extern const char *const variants_pairwise[], *const variants_lookup[],
+						  *const variants_lock[], *const variants_frame_cache[],
+									      *const variants_memtype[],
+										  *const variants_object[],
+										      *const variants_group[];
 
 /*
  * Makes the system and one empty space. With `contents` pages have contents, which costs time. Returns 0 or

@@ -35,6 +35,25 @@
 	X(limit_other_check)              \
 	X(limit_punch_check)              \
 	X(limit_same_check)               \
+	X(group_charge_charge_check)      \
+	X(group_charge_destroy_check)     \
+	X(group_charge_drain_check)       \
+	X(group_charge_limit_check)       \
+	X(group_charge_move_check)        \
+	X(group_charge_uncharge_check)    \
+	X(group_drain_destroy_check)      \
+	X(group_life_check)               \
+	X(group_move_fork_check)          \
+	X(group_move_move_check)          \
+	X(group_object_cut_check)         \
+	X(group_object_destroy_check)     \
+	X(group_object_full_check)        \
+	X(group_object_same_check)        \
+	X(group_release_fault_check)      \
+	X(group_uncharge_destroy_check)   \
+	X(group_uncharge_limit_check)     \
+	X(lru_add_del_check)              \
+	X(lru_drain_reparent_check)       \
 	X(mcs_lock_check)                 \
 	X(memtype_fork_check)             \
 	X(memtype_free_free_check)        \

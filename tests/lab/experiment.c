@@ -176,7 +176,7 @@ static const struct {
 } mistakes[] = {
     {"workload: pfn_insert", "workload: pfn_inset",
      "4: there is no workload \"pfn_inset\"; did you mean \"pfn_insert\"? there are: anon_fault, "
-     "pfn_insert, shared_fault"},
+     "group_release, pfn_insert, shared_fault"},
     {"name: e", "name: f", "1: the experiment is called \"f\"; its file must be called f.yaml"},
     {"machine: m\n", "", "1: the file lacks the key \"machine\""},
     {"cpus: [2, 8]", "cpus: []", "6: \"cpus\" has 0 items; it must have 1 to 64"},

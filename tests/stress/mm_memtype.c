@@ -44,7 +44,7 @@ static void stage_close(struct stage *stage)
 	struct message why = {""};
 
 	for (uint64_t page = 0; page < PAGES; page++)
-		assert_int_equal(atomic_load(&pfn_to_page(stage->frames, page)->flags) & ~(uint64_t)PG_zero,
+		assert_int_equal(atomic_load(&pfn_to_page(stage->frames, page)->flags) & ~(uint32_t)PG_zero,
 				 0);
 	if (memtypes_check(stage->memtypes, 0, &why))
 		fail_msg("%s", why.text);

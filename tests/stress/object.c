@@ -24,6 +24,7 @@ static void run(bool is_file)
 			assert_good(work.system);
 		}
 		assert_true(atomic_load(&work.touched) > 0 && atomic_load(&work.missed) > 0);
+		print_message("%llu refused\n", (unsigned long long)atomic_load(&work.refused));
 		object_work_close();
 	}
 }

@@ -80,6 +80,7 @@ static void find(struct fault *fault)
 		return;
 	}
 	port_rcu_read_lock();
+	charge_begin(&fault->charge);
 	fault->vma = vma_tree_find(&fault->space->tree, fault->address);
 	if (fault->vma && fault->touch == TOUCH_WRITE && copy_on_write(fault))
 		fault->vma = NULL;
@@ -127,19 +128,20 @@ static void write_word(void)
 static void share_again(void)
 {
 	struct table *table = &fixture.space->table, *child = &fixture.child->table;
+	struct charge charge = {.group = rcu_dereference_locked(&fixture.child->group)};
 	struct gather gather;
 
 	down_write(&fixture.child->lock);
-	gather_begin(&gather, child);
+	tlb_gather_mmu(&gather, child);
 	table_zap_pages(child, AT, AT + PAGE, &gather);
-	gather_end(&gather);
+	tlb_finish_mmu(&gather);
 	up_write(&fixture.child->lock);
 	fixture_store(fixture.space, AT + 16, 2);
 	atomic_store_explicit(&written, 1, memory_order_relaxed);
 	down_write(&fixture.space->lock);
-	gather_begin(&gather, table);
-	check_that(!table_copy(child, table, AT, AT + PAGE, true, &gather));
-	gather_end(&gather);
+	tlb_gather_mmu(&gather, table);
+	check_that(!table_copy(child, table, AT, AT + PAGE, true, &charge, &gather));
+	tlb_finish_mmu(&gather);
 	up_write(&fixture.space->lock);
 }
 

@@ -28,7 +28,7 @@ static int reserve_unlocked(struct memtypes *memtypes, uint64_t first, uint64_t 
 			return -EBUSY;
 	}
 	for (uint64_t pfn = first; pfn < end; pfn++) {
-		_Atomic uint64_t *flags = &pfn_to_page(memtypes->frames, pfn)->flags;
+		_Atomic uint32_t *flags = &pfn_to_page(memtypes->frames, pfn)->flags;
 
 		atomic_fetch_or(flags, memtype_to_flags(type)); /* planted: no lock */
 	}

@@ -20,7 +20,7 @@ static void install(struct fault *fault)
 	struct pte_ref ref;
 	uint64_t pte;
 
-	check_that(page && !pte_lock(&space->table, fault->address, &ref));
+	check_that(page && !pte_lock(&space->table, fault->address, &fault->charge, &ref));
 	if (ref.value) {
 		pte_unlock(&ref);
 		free_new_page(fault, page);
@@ -39,6 +39,7 @@ static void find(struct fault *fault)
 		return;
 	}
 	port_rcu_read_lock();
+	charge_begin(&fault->charge);
 	fault->vma = vma_tree_find(&fault->space->tree, fault->address);
 	if (fault->vma)
 		install(fault);

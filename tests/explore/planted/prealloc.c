@@ -19,13 +19,12 @@
 /* Under the lock: uses *prealloc up, or finds who has come before. */
 static int insert_locked(struct shmem *shmem, uint64_t index, struct page **prealloc, struct page **page)
 {
-	struct page_index *tree = &shmem->cache.index;
 	int error;
 
-	*page = page_index_find(tree, index);
+	*page = page_index_find(&shmem->cache.index, index);
 	if (*page)
 		return -EEXIST;
-	error = tree->ops->insert(tree, index, *prealloc, page);
+	error = cache_add_page(&shmem->cache, *prealloc, index, page);
 	if (error)
 		return error;
 	*page = *prealloc;
@@ -34,7 +33,8 @@ static int insert_locked(struct shmem *shmem, uint64_t index, struct page **prea
 	return 0;
 }
 
-static int add_page(struct shmem *shmem, uint64_t index, struct page **page, bool *fresh)
+static int add_page(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
+		    bool *fresh)
 {
 	struct page *prealloc = NULL;
 	int error;
@@ -45,17 +45,17 @@ static int add_page(struct shmem *shmem, uint64_t index, struct page **page, boo
 			error = 0;
 			break;
 		}
-		prealloc = shmem_alloc_page(shmem, index); /* planted: forgotten */
+		prealloc = cache_alloc_page(&shmem->cache, index, charge); /* planted: forgotten */
 		check_that(prealloc);
 		spin_lock(&shmem->lock);
 		error = insert_locked(shmem, index, &prealloc, page);
 		spin_unlock(&shmem->lock);
 		*fresh = !error;
 		if (error == -EEXIST)
-			port_spin_until_u64(&(*page)->flags, PG_locked, 0);
+			port_spin_until_u32(&(*page)->flags, PG_locked, 0);
 	} while (error == -EEXIST);
 	if (prealloc)
-		shmem_free_page(shmem, prealloc);
+		page_put(shmem->cache.objects->frames, prealloc);
 	return error;
 }
 
@@ -124,7 +124,7 @@ static bool no_page_is_lost(struct message *why)
 		const struct page *page = pfn_to_page(frames, pfn);
 
 		if (page_refcount(page) && page_has_flag(page, PG_cached) &&
-		    page_index_find(&fixture.object->index, page->cache.index) != page)
+		    page_index_find(&fixture.object->index, page->index) != page)
 			good = fixture_equal("pages that the object has not, in their flags",
 					     page_has_flag(page, PG_cached), 0, why);
 	}

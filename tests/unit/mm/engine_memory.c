@@ -59,6 +59,34 @@ static void operations_by_number(void **state)
 	assert_int_equal(engine_memory_touch(3, BASE, false), -EINVAL);
 }
 
+/* root > 1 > 2, and a space in each; what is left goes with the engine, in the right order. */
+static void groups_by_number(void **state)
+{
+	struct engine_config own = config("default", 4 * RAM_PAGES * PAGE, 0);
+	unsigned last = ENGINE_GROUPS_MAX - 1;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_memory_group_create(1, 0), -EINVAL);
+	assert_int_equal(engine_memory_open(&own, &why), 0);
+	assert_int_equal(engine_memory_group_create(0, 0), -EEXIST);
+	assert_int_equal(engine_memory_group_create(ENGINE_GROUPS_MAX, 0), -EINVAL);
+	assert_int_equal(engine_memory_group_create(2, last), -EINVAL);
+	assert_int_equal(engine_memory_group_create(last, 0), 0);
+	assert_int_equal(engine_memory_group_create(last, 0), -EEXIST);
+	assert_int_equal(engine_memory_group_create(2, last), 0);
+	assert_int_equal(engine_memory_space_create_in(0, 1), -EINVAL);
+	assert_int_equal(engine_memory_space_create_in(ENGINE_SPACES_MAX, 2), -EINVAL);
+	assert_int_equal(engine_memory_space_create_in(0, 2), 0);
+	assert_int_equal(engine_memory_space_create_in(0, 2), -EEXIST);
+	assert_int_equal(engine_memory_space_create_in(1, last), 0);
+	assert_int_equal(engine_memory_map_anon(0, BASE, PAGE, false), 0);
+	assert_int_equal(engine_memory_touch(0, BASE, true), 0);
+	assert_int_equal(engine_memory_check(&why), 0);
+	engine_memory_close();
+	assert_int_equal(engine_memory_group_create(1, 0), -EINVAL);
+}
+
 /* Each touch is one fault; a page that was given back faults again, and one that is unmapped cannot. */
 static void anonymous_memory(void **state)
 {
@@ -150,10 +178,8 @@ static void failing_to_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    mm_test(operations_by_number),
-	    mm_test(anonymous_memory),
-	    mm_test(files_of_memory),
-	    mm_test(failing_to_open),
+	    mm_test(operations_by_number), mm_test(groups_by_number), mm_test(anonymous_memory),
+	    mm_test(files_of_memory),      mm_test(failing_to_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void a_refused_reservation_leaves_nothing(void **state)
 				 -EBUSY);
 		assert_int_equal(granted, MEMTYPE_WC);
 		for (uint64_t page = 0; page < 8; page++) {
-			uint64_t flags = atomic_load(&pfn_to_page(types.frames, page)->flags);
+			uint32_t flags = atomic_load(&pfn_to_page(types.frames, page)->flags);
 
 			assert_int_equal(flags & ~(uint64_t)PG_zero, page == 5 ? PG_memtype_wc : 0);
 		}

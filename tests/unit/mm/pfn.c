@@ -14,6 +14,8 @@
 
 struct bench {
 	struct frames *frames;
+	struct groups *groups;
+	struct charge charge;
 	struct memtypes *memtypes;
 	struct table table;
 	struct vma vma;
@@ -29,11 +31,17 @@ static void map(struct bench *bench, uintptr_t start, uintptr_t end, uint64_t pf
 
 static void bench_open(struct bench *bench, uintptr_t start, uintptr_t end, uint64_t own)
 {
+	const struct policy policy = {.root_group = POLICY_ROOT_GROUP_CHARGED};
+
 	bench->frames = frames_create(&(struct frames_config){.own_frames = own, .exported_frames = 4096});
 	assert_non_null(bench->frames);
 	bench->memtypes = memtypes_create(bench->frames, POLICY_MEMTYPE_CMPXCHG);
 	assert_non_null(bench->memtypes);
-	assert_int_equal(table_init(&bench->table, bench->frames, POLICY_PAGE_TABLE_LOCK_PTE_BIT), 0);
+	bench->groups = groups_create(bench->frames, &policy);
+	assert_non_null(bench->groups);
+	bench->charge = (struct charge){.group = bench->groups->root};
+	assert_int_equal(
+	    table_init(&bench->table, bench->frames, POLICY_PAGE_TABLE_LOCK_PTE_BIT, &bench->charge), 0);
 	map(bench, start, end, own);
 }
 
@@ -41,9 +49,9 @@ static void zap(struct bench *bench, uintptr_t start, uintptr_t end)
 {
 	struct gather gather;
 
-	gather_begin(&gather, &bench->table);
+	tlb_gather_mmu(&gather, &bench->table);
 	table_zap(&bench->table, start, end, &gather);
-	gather_end(&gather);
+	tlb_finish_mmu(&gather);
 }
 
 static void bench_close(struct bench *bench)
@@ -58,6 +66,7 @@ static void bench_close(struct bench *bench)
 	if (frames_check(bench->frames, 0, &why))
 		fail_msg("%s", why.text);
 	memtypes_destroy(bench->memtypes);
+	groups_destroy(bench->groups);
 	frames_destroy(bench->frames);
 }
 
@@ -66,7 +75,7 @@ static int insert(struct bench *bench, uintptr_t address, uint64_t pfn)
 	int error;
 
 	port_rcu_read_lock();
-	error = insert_pfn(&bench->vma, &bench->table, address, pfn);
+	error = insert_pfn(&bench->vma, &bench->table, address, pfn, &bench->charge);
 	port_rcu_read_unlock();
 	return error;
 }
@@ -208,7 +217,7 @@ static void touches_set_accessed_and_dirty(void **state)
 	bench_open(&bench, LARGE, LARGE + PAGE, OWN);
 	port_rcu_read_lock();
 	assert_false(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));
-	assert_int_equal(pte_lock(&bench.table, LARGE, &ref), 0);
+	assert_int_equal(pte_lock(&bench.table, LARGE, &bench.charge, &ref), 0);
 	assert_false(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));
 	pte_set_unlock(&ref, expected & ~PTE_ACCESSED);
 	assert_true(table_touch(&bench.table, LARGE + 17, TOUCH_READ, &pte));
@@ -220,7 +229,7 @@ static void touches_set_accessed_and_dirty(void **state)
 	zap(&bench, LARGE, LARGE + PAGE);
 	port_rcu_read_lock();
 
-	assert_int_equal(pte_lock(&bench.table, LARGE, &ref), 0);
+	assert_int_equal(pte_lock(&bench.table, LARGE, &bench.charge, &ref), 0);
 	pte_set_unlock(&ref, pte_make_pfn(OWN, false, MEMTYPE_WB));
 	assert_false(table_touch(&bench.table, LARGE, TOUCH_WRITE, &pte));
 	assert_true(table_touch(&bench.table, LARGE, TOUCH_READ, &pte));

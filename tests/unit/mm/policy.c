@@ -53,9 +53,10 @@ static void fields_are_set_by_name(void **state)
 	assert_string_equal(why.text,
 			    "policy field 'memtype' has no choice 'mutex'; there are: cmpxchg, spin, rwlock");
 	assert_int_equal(policy_set(&policy, "memtypes", "spin", &why), -ENOENT);
-	assert_string_equal(why.text, "no policy field is called 'memtypes'; there are: vma_lookup, "
-				      "page_table_lock, frame_cache, memtype, shmem_alloc, shmem_account, "
-				      "page_index");
+	assert_string_equal(why.text,
+			    "no policy field is called 'memtypes'; there are: vma_lookup, "
+			    "page_table_lock, frame_cache, memtype, shmem_alloc, shmem_account, page_index, "
+			    "group_counter, charge_stock, root_group, release_batch, lru_add");
 	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
 	assert_int_equal(policy.vma_lookup, POLICY_VMA_LOOKUP_PER_VMA);
 }

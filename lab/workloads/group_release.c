@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tasks that each map 128 MiB of private memory, write to every page, unmap it, and begin again: the page
+ * fault test that seed 001 tells of ("page fault scalability test", of the will-it-scale suite by the seed's
+ * reporter, where a test's memory is 128 MB). One operation is one fault; what the unmapping costs is in the
+ * time between them. The options:
+ *
+ *   group   in which memory group the spaces are. root: in none but the root, which counts or not as the
+ *           policy's root_group says. one: all in one below the root. each: each in one of its own. deep: all
+ *           in one at the third level below the root.
+ *   spaces  each: every task has its own address space. one: they are threads in one.
+ *
+ * The tasks do not wait for each other. They begin spread evenly over the round: so at any time as many are
+ * at work on each part of it as in the long run, and a window may be shorter than a round where there are
+ * many tasks. Where there are few it is a whole number of rounds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/workload.h"
+
+#define PAGE_BYTES  4096ull
+#define ROUND_PAGES 32768ull             /* 128 MiB */
+#define BASE        ((uintptr_t)1 << 40) /* of the first task's memory */
+#define DISTANCE    (256ull << 20)       /* from one task's memory to the next */
+#define LEVELS      3u
+
+/* So many tasks together make whole rounds by themselves. */
+#define MANY_TASKS 64u
+
+enum option { GROUP, SPACES, OPTIONS };
+enum group { ROOT, ONE, EACH, DEEP };
+enum spaces { SPACE_EACH, SPACE_ONE };
+
+static const struct workload_option options[OPTIONS] = {
+    [GROUP] = {"group", {"root", "one", "each", "deep"}},
+    [SPACES] = {"spaces", {"each", "one"}},
+};
+
+/* What one CPU does and how it went; the CPUs share no cache line of it. */
+struct worker {
+	CACHE_LINE_ALIGNED unsigned space;
+	uintptr_t start; /* of its memory */
+	uint64_t next;   /* page of it to touch next */
+	int error;
+	const char *failed;
+};
+
+struct group_release {
+	const struct engine *engine;
+	const struct workload_size *size;
+	struct worker *workers;
+	struct message *why;
+	int error; /* of the check, after the run */
+};
+
+static int choice(const struct workload_size *size, enum option option)
+{
+	return size->settings.choice[option];
+}
+
+/*
+ * RAM that nobody runs short of, on no node, though tasks may sit on few of them. It is address space, and
+ * memory only where it is used.
+ */
+static uint64_t memory_bytes(const struct workload_size *size)
+{
+	return 8 * size->cpus * ROUND_PAGES * PAGE_BYTES + (32ull << 30);
+}
+
+static const char *refusal(const struct engine *engine)
+{
+	return engine->map_anon ? NULL : "it maps no anonymous memory";
+}
+
+static int map(struct group_release *run, struct worker *worker)
+{
+	worker->next = 0;
+	worker->failed = "mapping its memory";
+	return run->engine->map_anon(worker->space, worker->start, ROUND_PAGES * PAGE_BYTES, false);
+}
+
+static int touch_next(struct group_release *run, struct worker *worker)
+{
+	int error;
+
+	if (worker->next == ROUND_PAGES) {
+		worker->failed = "unmapping its memory";
+		error = run->engine->unmap(worker->space, worker->start, ROUND_PAGES * PAGE_BYTES);
+		if (!error)
+			error = map(run, worker);
+		if (error)
+			return error;
+	}
+	worker->failed = "touching a page";
+	return run->engine->touch(worker->space, worker->start + worker->next++ * PAGE_BYTES, true);
+}
+
+static int touch_pages(struct group_release *run, struct worker *worker, uint64_t pages)
+{
+	int error = 0;
+
+	for (uint64_t i = 0; i < pages && !error; i++)
+		error = touch_next(run, worker);
+	return error;
+}
+
+static uint64_t window(const struct workload_size *size)
+{
+	if (size->cpus >= MANY_TASKS)
+		return size->measured;
+	return (size->measured + ROUND_PAGES - 1) / ROUND_PAGES * ROUND_PAGES;
+}
+
+/* Runs on every CPU. After an error it still has a window, for which the others wait. */
+static void body(unsigned cpu, void *argument)
+{
+	struct group_release *run = argument;
+	struct worker *worker = &run->workers[cpu];
+	const struct engine *engine = run->engine;
+	uint64_t pages = window(run->size);
+
+	worker->error = touch_pages(run, worker, ROUND_PAGES * cpu / run->size->cpus + run->size->warm_up);
+	engine->measure_begin();
+	for (uint64_t i = 0; i < pages && !worker->error; i++) {
+		worker->error = touch_next(run, worker);
+		engine->count_operations(1);
+	}
+	engine->measure_end();
+	while (!worker->error && engine->measure_active())
+		worker->error = touch_next(run, worker);
+}
+
+/* Makes the groups, and returns that of the space of number `space`. */
+static int make_group(struct group_release *run, unsigned space, unsigned *group)
+{
+	const struct engine *engine = run->engine;
+	enum group wanted = (enum group)choice(run->size, GROUP);
+	unsigned levels = wanted == DEEP ? LEVELS : 1;
+	int error = 0;
+
+	*group = 0;
+	if (wanted == ROOT)
+		return 0;
+	if (wanted == EACH) {
+		*group = space + 1;
+		return engine->group_create(*group, 0);
+	}
+	for (*group = 0; *group < levels && !error; (*group)++)
+		error = space ? 0 : engine->group_create(*group + 1, *group);
+	return error;
+}
+
+static int make_space(struct group_release *run, unsigned space, const char **failed)
+{
+	unsigned group;
+	int error;
+
+	*failed = "making its memory group";
+	error = make_group(run, space, &group);
+	if (error)
+		return error;
+	*failed = "making its address space";
+	return group ? run->engine->space_create_in(space, group) : run->engine->space_create(space);
+}
+
+/* Runs once, before. */
+static void set_up(void *argument)
+{
+	struct group_release *run = argument;
+
+	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++) {
+		struct worker *worker = &run->workers[cpu];
+
+		worker->space = choice(run->size, SPACES) == SPACE_EACH ? cpu : 0;
+		worker->start = BASE + cpu * DISTANCE;
+		if (worker->space == cpu)
+			worker->error = make_space(run, cpu, &worker->failed);
+		if (!worker->error)
+			worker->error = map(run, worker);
+		if (worker->error)
+			return;
+	}
+}
+
+/* Runs once, after all CPUs have stopped. */
+static void check_and_tear_down(void *argument)
+{
+	struct group_release *run = argument;
+
+	run->error = run->engine->check(run->why);
+	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
+		if (!run->error && run->engine->unmap(run->workers[cpu].space, run->workers[cpu].start,
+						      ROUND_PAGES * PAGE_BYTES))
+			run->error =
+			    message_set(run->why, -EIO, "the memory of CPU %u cannot be unmapped", cpu);
+	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
+		if (run->workers[cpu].space == cpu)
+			run->engine->space_destroy(cpu);
+	if (!run->error)
+		run->error = run->engine->check(run->why);
+}
+
+/* The first CPU's error, or what the check found. */
+static int first_error(void *argument)
+{
+	const struct group_release *run = argument;
+
+	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++) {
+		const struct worker *worker = &run->workers[cpu];
+
+		if (worker->error)
+			return workload_cpu_failed(cpu, worker->error, worker->failed, run->why);
+	}
+	return run->error;
+}
+
+static const struct workload_phases phases = {
+    .set_up = set_up, .body = body, .tear_down = check_and_tear_down, .error = first_error};
+
+static int run(const struct engine *engine, const struct workload_size *size,
+	       struct workload_outcome *outcome, struct message *why)
+{
+	struct group_release run = {.engine = engine, .size = size, .why = why};
+	int error;
+
+	if (choice(size, GROUP) != ROOT && !engine->group_create)
+		return message_set(why, -EOPNOTSUPP, "engine %s has no memory groups", engine->name);
+	run.workers = aligned_alloc(CACHE_LINE_BYTES, size->cpus * sizeof(*run.workers));
+	if (!run.workers)
+		return message_set(why, -ENOMEM, "out of memory for %u CPUs", size->cpus);
+	memset(run.workers, 0, size->cpus * sizeof(*run.workers));
+	error = workload_run_phases(engine, size, &phases, &run, &outcome->timing, why);
+	free(run.workers);
+	return error;
+}
+
+const struct workload workload_group_release = {
+    .name = "group_release",
+    .operation = "fault",
+    .structure_only = true,
+    .options = options,
+    .option_count = OPTIONS,
+    .memory_bytes = memory_bytes,
+    .refusal = refusal,
+    .run = run,
+};
