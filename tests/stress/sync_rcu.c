@@ -113,7 +113,8 @@ static void look_at_generation(unsigned slot)
 {
 	uint32_t began = seqcount_read_begin(&table.sequence);
 	uint64_t filled = atomic_load_explicit(&table.filled[slot], memory_order_relaxed);
-	struct object *object = rcu_dereference(&table.slots[slot]);
+	/* Not followed, so it needs no read section. */
+	struct object *object = atomic_load_explicit(&table.slots[slot], memory_order_acquire);
 
 	if (!seqcount_read_retry(&table.sequence, began))
 		invariant(filled > 0 || !object);
