@@ -279,8 +279,8 @@ test: setup-all
 check:
 	@tools/check
 
-bench: $(BUILD)/softfault $(BENCHES)
-	@tools/bench --command $(BUILD)/softfault $(BENCHES)
+bench: $(BUILD)/softfault $(BENCHES) $(BUILD)/tests/lab/verdicts
+	@tools/bench --command $(BUILD)/softfault --verdicts $(BUILD)/tests/lab/verdicts $(BENCHES)
 
 explore: $(BUILD)/softfault
 	@tools/explore --command $(BUILD)/softfault --seed $(or $(SEED),1) \

@@ -3,48 +3,7 @@
 # tests/cli/command.sh SOFTFAULT: what the command does with right and wrong command lines and files.
 # Prints "ok NAME" or "not ok NAME" for each check, and at the end "N passed, N failed".
 set -u
-softfault=$(realpath "${1:?the path of the command}")
-cd "$(dirname "$0")/../.." || exit 1
-
-passed=0
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH COLUMNS
-
-report() { # report NAME STATUS: 0 is good
-	if [ "$2" = 0 ]; then
-		passed=$((passed + 1))
-		echo "ok $1"
-	else
-		failed=$((failed + 1))
-		echo "not ok $1"
-		sed 's/^/    stderr: /' "$work/stderr"
-	fi
-}
-
-run() { # run ARGUMENT...: fills stdout, stderr and status
-	"$softfault" "$@" >"$work/stdout" 2>"$work/stderr"
-	status=$?
-}
-
-# refuses NAME EXPECTED ARGUMENT...: exit 2, nothing on stdout, and on stderr exactly "softfault: EXPECTED"
-refuses() {
-	local name=$1 expected=$2
-	shift 2
-	run "$@"
-	[ "$status" = 2 ] && [ ! -s "$work/stdout" ] && [ "$(cat "$work/stderr")" = "softfault: $expected" ]
-	report "$name" $?
-}
-
-# accepts NAME PATTERN ARGUMENT...: exit 0, nothing on stderr, and a line on stdout that matches
-accepts() {
-	local name=$1 pattern=$2
-	shift 2
-	run "$@"
-	[ "$status" = 0 ] && [ ! -s "$work/stderr" ] && grep -Eq -- "$pattern" "$work/stdout"
-	report "$name" $?
-}
+. "$(dirname "$0")/harness.bash"
 
 # --- Wrong command lines ---------------------------------------------------------------------------------
 commands="there are: list, run, reproduce, compare, report, calibrate, explore"

@@ -3,40 +3,7 @@
 # tests/cli/explore.sh SOFTFAULT: what `softfault explore` prints, with which status, and that it depends on nothing
 # but its arguments. Prints "ok NAME" or "not ok NAME" for each check, and at the end "N passed, N failed".
 set -u
-softfault=$(realpath "${1:?the path of the command}")
-cd "$(dirname "$0")/../.." || exit 1
-
-passed=0
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH COLUMNS
-
-report() { # report NAME STATUS: 0 is good
-	if [ "$2" = 0 ]; then
-		passed=$((passed + 1))
-		echo "ok $1"
-	else
-		failed=$((failed + 1))
-		echo "not ok $1"
-		sed 's/^/    stdout: /' "$work/stdout"
-		sed 's/^/    stderr: /' "$work/stderr"
-	fi
-}
-
-run() { # run ARGUMENT...: fills stdout, stderr and status
-	"$softfault" "$@" >"$work/stdout" 2>"$work/stderr"
-	status=$?
-}
-
-# refuses NAME EXPECTED ARGUMENT...: exit 2, nothing on stdout, and on stderr exactly "softfault: EXPECTED"
-refuses() {
-	local name=$1 expected=$2
-	shift 2
-	run "$@"
-	[ "$status" = 2 ] && [ ! -s "$work/stdout" ] && [ "$(cat "$work/stderr")" = "softfault: $expected" ]
-	report "$name" $?
-}
+. "$(dirname "$0")/harness.bash"
 
 # prints NAME STATUS PATTERN ARGUMENT...: that status, nothing on stderr, and a line on stdout that matches
 prints() {
