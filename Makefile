@@ -95,7 +95,7 @@ LAB_OBJECTS   := $(call objects,plain,$(call c_files,lab))
 CLI_OBJECTS   := $(call objects,plain,$(call c_files,cli))
 VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(VSMP_SOURCES)) $(BASE_OBJECTS)
 HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
-LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/perf.c engine/perf_script.c engine/windows.c \
+LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/linux_groups.c engine/linux_tasks.c engine/perf.c engine/perf_script.c engine/windows.c \
 		 $(wildcard host/panic.c) $(BASE_SOURCES))
 MODEL_OBJECTS := $(call objects,host-home,$(call c_files,model))
 LIBRARY       := $(BUILD)/libsoftfault.a $(BUILD)/softfault.pc

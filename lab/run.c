@@ -25,6 +25,7 @@ static int configure(const struct run_request *request, const struct workload *w
 	    .exported_bytes = workload->exported_bytes ? workload->exported_bytes(size) : 0,
 	    /* A simulated machine counts what clearing costs without doing it. */
 	    .structure_only = workload->structure_only || run_is_simulated(request->engine),
+	    .gather_batches = workload->gather_batches ? workload->gather_batches(size) : 0,
 	    .placement = request->placement,
 	    .home_socket = -1,
 	    .profile = request->profile,
@@ -51,6 +52,7 @@ static int work(size_t job, void *argument, struct wire *result, struct message 
 					   .measured = request->operations,
 					   .warm_up = request->warm_up,
 					   .settings = request->settings,
+					   .simulated = run_is_simulated(request->engine),
 					   .unchecked = request->unchecked};
 	struct run_result got = {0};
 	struct vsmp_machine machine;
