@@ -101,7 +101,7 @@ VSMP_OBJECTS  := $(call objects,vsmp-home,$(BOTH_HOMES)) $(call objects,plain,$(
 # What `softfault explore` explores: a part of the command, as machines and experiments are.
 CHECK_OBJECTS := $(call objects,vsmp-home,$(CHECK_SOURCES))
 HOST_OBJECTS  := $(call objects,host-home,$(BOTH_HOMES) $(HOST_SOURCES) $(BASE_SOURCES))
-LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/perf.c engine/perf_script.c engine/windows.c \
+LINUX_OBJECTS := $(call objects,host-home,engine/linux.c engine/linux_groups.c engine/linux_tasks.c engine/perf.c engine/perf_script.c engine/windows.c \
 		 $(wildcard host/panic.c) $(BASE_SOURCES))
 MODEL_OBJECTS := $(call objects,host-home,$(call c_files,model))
 LIBRARY       := $(BUILD)/libsoftfault.a $(BUILD)/softfault.pc

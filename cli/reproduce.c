@@ -70,16 +70,21 @@ struct job {
 	struct reproduce_curve curve;
 };
 
+static void free_job(struct job *job)
+{
+	prediction_free(&job->prediction);
+	reproduce_curve_free(&job->curve);
+	experiment_free(job->experiment);
+	published_free(job->published);
+	machine_free(job->machine);
+	free(job->cases);
+	memset(job, 0, sizeof(*job));
+}
+
 static void free_jobs(struct job *jobs, size_t count)
 {
-	for (size_t i = 0; jobs && i < count; i++) {
-		prediction_free(&jobs[i].prediction);
-		reproduce_curve_free(&jobs[i].curve);
-		experiment_free(jobs[i].experiment);
-		published_free(jobs[i].published);
-		machine_free(jobs[i].machine);
-		free(jobs[i].cases);
-	}
+	for (size_t i = 0; jobs && i < count; i++)
+		free_job(&jobs[i]);
 	free(jobs);
 }
 
@@ -139,6 +144,28 @@ static int prepare(struct job *job, const char *name, const struct values *value
 					.profile = published_has(job->published, PUBLISHED_PROFILE_SHARE)};
 	error = choose_cases(job, why);
 	return error ? error : reproduce_curve_plan(&job->curve, &job->plan, why);
+}
+
+/* Prepares the experiments of `names` for which something was published; with `all` it passes over others. */
+static int prepare_all(struct job *jobs, size_t *count, const struct values *values, bool all,
+		       struct message *why)
+{
+	for (size_t i = 0; i < values->experiments.count; i++) {
+		const char *name = values->experiments.name[i];
+		int error = prepare(&jobs[(*count)++], name, values, why);
+
+		if (error)
+			return error;
+		if (jobs[*count - 1].plan.case_count)
+			continue;
+		if (!all)
+			return message_set(why, -EINVAL,
+					   "the file of %s has no published figures to reproduce; "
+					   "\"softfault run %s\" runs it",
+					   name, name);
+		free_job(&jobs[--*count]);
+	}
+	return 0;
 }
 
 static int run(struct job *job, struct message *why)
@@ -259,26 +286,27 @@ int command_reproduce(int argc, char **argv)
 	struct values values = {.reps = 1, .seed = 1, .report = DEFAULT_REPORT};
 	struct message why = {""};
 	struct job *jobs = NULL;
+	size_t count = 0;
 	int error = 0;
 	int status = options_parse(&options, argc, argv, &values);
+	bool all = !values.experiments.count;
 
 	if (status >= 0)
 		goto out;
-	if (!values.experiments.count)
+	if (all)
 		error = files_list("experiments", &values.experiments, &why);
 	if (!error) {
 		jobs = calloc(values.experiments.count + 1, sizeof(*jobs));
 		error = jobs ? 0 : message_set(&why, -ENOMEM, "out of memory");
 	}
-	for (size_t i = 0; !error && i < values.experiments.count; i++)
-		error = prepare(&jobs[i], values.experiments.name[i], &values, &why);
+	if (!error)
+		error = prepare_all(jobs, &count, &values, all, &why);
 	if (!error && values.json)
 		error = json_file_check(values.json, &why);
 	if (!error)
 		error = output_file_check("--report", values.report, &why);
-	status = error ? command_fail(EXIT_BAD_INPUT, &why)
-		       : run_all_jobs(jobs, values.experiments.count, &values, &why);
-	free_jobs(jobs, values.experiments.count);
+	status = error ? command_fail(EXIT_BAD_INPUT, &why) : run_all_jobs(jobs, count, &values, &why);
+	free_jobs(jobs, count);
 out:
 	names_free(&values.experiments);
 	return status;

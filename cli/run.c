@@ -41,6 +41,7 @@ enum key {
 	KEY_BACKING,
 	KEY_GROUP,
 	KEY_SPACES,
+	KEY_ROUND,
 	KEY_PROFILE,
 	KEY_LOCKS,
 	KEY_LINES,
@@ -88,6 +89,8 @@ static const struct argp_option own[] = {
      3},
     {"spaces", KEY_SPACES, "each|one", 0,
      "an address space for each task, or one for all (default: the variant's)", 3},
+    {"round", KEY_ROUND, "short|real", 0,
+     "of a simulated task: in proportion, or of 128 MiB (default: the variant's)", 3},
     {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 4},
     {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
     {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
@@ -103,7 +106,7 @@ static const struct argp_option own[] = {
 
 /* Options of workloads, by their keys from KEY_LAYOUT on. */
 static const char *const workload_options[] = {"layout",  "touch", "give_back", "pace",
-					       "backing", "group", "spaces"};
+					       "backing", "group", "spaces",    "round"};
 
 /* The command line. */
 struct values {
@@ -148,6 +151,7 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	case KEY_BACKING:
 	case KEY_GROUP:
 	case KEY_SPACES:
+	case KEY_ROUND:
 		values->choices[key - KEY_LAYOUT] = text;
 		return 0;
 	case KEY_PROFILE:

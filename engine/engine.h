@@ -29,6 +29,7 @@ struct engine_config {
 	/* host: the RAM is real before anything runs, as a kernel's is, and not made page by page where it is
 	 * first used. */
 	bool populate;
+	unsigned gather_batches; /* see struct system_config; linux ignores it */
 	/* What follows is for vsmp; the others ignore it, but linux for the profile. */
 	const struct vsmp_machine *machine;
 	struct vsmp_placement placement;
@@ -108,8 +109,9 @@ struct engine {
 
 	/*
 	 * The memory system's operations, from inside a body. A space is named by a small number that the
-	 * caller chooses, 0 to ENGINE_SPACES_MAX - 1; on linux there is but space 0, the process's own, and
-	 * any other is -EOPNOTSUPP. Addresses and lengths are whole pages, in bytes.
+	 * caller chooses, 0 to ENGINE_SPACES_MAX - 1. On linux they are made in this order and before a run,
+	 * one for all CPUs or one for each, that of CPU n having number n; any other is -EOPNOTSUPP.
+	 * Addresses and lengths are whole pages, in bytes.
 	 */
 	int (*space_create)(unsigned space);
 	/*

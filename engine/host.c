@@ -69,7 +69,9 @@ static int host_engine_run(void (*body)(unsigned cpu, void *argument), void *arg
 	struct run run = {.body = body, .argument = argument};
 	int error;
 
-	windows_reset(port_cpu_count());
+	error = windows_reset(port_cpu_count());
+	if (error)
+		return message_set(why, error, "out of memory for %u windows", port_cpu_count());
 	error = host_run(run_body, &run);
 	if (error)
 		return message_set(why, error, "the host engine cannot start %u threads", port_cpu_count());

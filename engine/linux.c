@@ -1,57 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The running kernel as an engine: pinned threads that map, touch and give back memory as any program does.
- * There is one memory system, the kernel's, and one space, the process's. It inserts no PFNs, so map_pfn is
- * NULL.
+ * There is one memory system, the kernel's. Where a run has one space, it is this process. Where each CPU has
+ * its own, or where the space is in a group, the run is of processes beside this one, which are forked from
+ * it: what was mapped before is mapped in each. It inserts no PFNs, so map_pfn is NULL.
  */
 #include "engine/engine.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "engine/linux_groups.h"
+#include "engine/linux_tasks.h"
 #include "engine/perf.h"
 #include "engine/windows.h"
 #include "port/cpu.h"
 
-/* The number of the thread's CPU; threads of one run. */
-static _Thread_local unsigned this_cpu;
-
-enum gate { GATE_SHUT, GATE_RUN, GATE_CANCEL };
-
 static struct {
 	unsigned cpus; /* 0: not open */
-	bool profile;  /* the next run */
+	unsigned spaces;
+	unsigned group[PORT_CPUS_MAX]; /* of each space */
+	bool profile;                  /* the next run */
 	struct engine_statistics statistics;
 	struct vsmp_report report;
 } kernel;
-
-/* One run: what every thread of it shares. */
-struct run {
-	void (*body)(unsigned cpu, void *argument);
-	void *argument;
-	pthread_mutex_t mutex;
-	pthread_cond_t opened;
-	enum gate gate; /* by the mutex: no body runs until all threads exist */
-};
-
-struct thread {
-	CACHE_LINE_ALIGNED struct run *run;
-	pthread_t thread;
-	unsigned cpu;
-	uint64_t faults;
-	bool counted_by_perf;
-};
 
 static unsigned linux_cpus(void)
 {
@@ -74,6 +50,7 @@ static int linux_open(const struct engine_config *config, struct message *why)
 static void linux_close(void)
 {
 	perf_report_free(&kernel.report);
+	linux_groups_remove();
 	kernel.cpus = 0;
 }
 
@@ -84,168 +61,31 @@ static int linux_setup(void (*body)(void *argument), void *argument, struct mess
 	return 0;
 }
 
-/* Opens a counter of the thread's own minor faults. Returns -1 where that is not permitted. */
-static int open_counter(void)
-{
-	struct perf_event_attr attributes = {
-	    .type = PERF_TYPE_SOFTWARE,
-	    .size = sizeof(attributes),
-	    .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
-	    .exclude_hv = 1,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static uint64_t own_minor_faults(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_minflt;
-}
-
-/* Returns the number of minor faults of the thread so far. */
-static uint64_t read_counter(int counter)
-{
-	uint64_t count;
-
-	if (counter >= 0 && read(counter, &count, sizeof(count)) == sizeof(count))
-		return count;
-	return own_minor_faults();
-}
-
-static enum gate wait_at_gate(struct run *run)
-{
-	enum gate gate;
-
-	pthread_mutex_lock(&run->mutex);
-	while (run->gate == GATE_SHUT)
-		pthread_cond_wait(&run->opened, &run->mutex);
-	gate = run->gate;
-	pthread_mutex_unlock(&run->mutex);
-	return gate;
-}
-
-static void open_gate(struct run *run, enum gate gate)
-{
-	pthread_mutex_lock(&run->mutex);
-	run->gate = gate;
-	pthread_cond_broadcast(&run->opened);
-	pthread_mutex_unlock(&run->mutex);
-}
-
-static void *run_thread(void *argument)
-{
-	struct thread *self = argument;
-	uint64_t before;
-	int counter;
-
-	this_cpu = self->cpu;
-	if (wait_at_gate(self->run) == GATE_CANCEL)
-		return NULL;
-	counter = open_counter();
-	self->counted_by_perf = counter >= 0;
-	before = read_counter(counter);
-	self->run->body(self->cpu, self->run->argument);
-	windows_return(self->cpu);
-	self->faults = read_counter(counter) - before;
-	if (counter >= 0)
-		close(counter);
-	return NULL;
-}
-
-/* The `index`th processor of those that the process may use, counted around. */
-static void pin(pthread_attr_t *attributes, unsigned index)
-{
-	cpu_set_t allowed, one;
-	unsigned left;
-
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) || !CPU_COUNT(&allowed))
-		return;
-	left = index % (unsigned)CPU_COUNT(&allowed);
-	for (int number = 0; number < CPU_SETSIZE; number++) {
-		if (!CPU_ISSET(number, &allowed) || left--)
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(number, &one);
-		pthread_attr_setaffinity_np(attributes, sizeof(one), &one);
-		return;
-	}
-}
-
-static int start(struct thread *thread)
-{
-	pthread_attr_t attributes;
-	int error = pthread_attr_init(&attributes);
-
-	if (error)
-		return error;
-	pin(&attributes, thread->cpu);
-	error = pthread_create(&thread->thread, &attributes, run_thread, thread);
-	pthread_attr_destroy(&attributes);
-	return error;
-}
-
-static void add_up(const struct thread *threads)
-{
-	bool by_perf = true;
-
-	for (unsigned cpu = 0; cpu < kernel.cpus; cpu++) {
-		kernel.statistics.faults += threads[cpu].faults;
-		by_perf = by_perf && threads[cpu].counted_by_perf;
-	}
-	kernel.statistics.counter = by_perf ? ENGINE_COUNTER_PERF : ENGINE_COUNTER_RUSAGE;
-}
-
-/* Runs the threads, which perf samples if it is to. */
-static int run_threads(struct run *run, struct thread *threads, struct message *why)
-{
-	unsigned started;
-	int error = 0;
-
-	for (started = 0; started < kernel.cpus && !error; started++) {
-		threads[started].run = run;
-		threads[started].cpu = started;
-		error = start(&threads[started]);
-		if (error) {
-			message_set(why, -EAGAIN, "the linux engine cannot start %u threads", kernel.cpus);
-			break;
-		}
-	}
-	if (!error && kernel.profile)
-		error = perf_start(why);
-	open_gate(run, error ? GATE_CANCEL : GATE_RUN);
-	while (started)
-		pthread_join(threads[--started].thread, NULL);
-	return error > 0 ? -EAGAIN : error;
-}
-
 static int linux_run(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
 		     struct message *why)
 {
-	struct run run = {.body = body,
-			  .argument = argument,
-			  .mutex = PTHREAD_MUTEX_INITIALIZER,
-			  .opened = PTHREAD_COND_INITIALIZER};
-	size_t bytes = kernel.cpus * sizeof(struct thread);
-	struct thread *threads = aligned_alloc(CACHE_LINE_BYTES, bytes);
-	int error;
+	const struct linux_tasks tasks = {
+	    .cpus = kernel.cpus,
+	    .processes = kernel.spaces > 1 || kernel.group[0] ? kernel.spaces : 0,
+	    .group = kernel.group,
+	    .profile = kernel.profile,
+	    .body = body,
+	    .argument = argument,
+	};
+	int error = windows_reset(kernel.cpus);
 
-	if (!threads)
-		return message_set(why, -ENOMEM, "out of memory for %u threads", kernel.cpus);
-	memset(threads, 0, bytes);
-	windows_reset(kernel.cpus);
-	error = run_threads(&run, threads, why);
-	if (!error) {
-		windows_timing(timing);
-		add_up(threads);
-	}
-	free(threads);
-	if (!error && kernel.profile) {
-		error = perf_stop(&kernel.report, why);
-		kernel.profile = false;
-	}
-	return error;
+	if (error)
+		return message_set(why, error, "out of memory for %u windows", kernel.cpus);
+	if (kernel.spaces > 1 && kernel.spaces != kernel.cpus)
+		return message_set(why, -EINVAL,
+				   "%u spaces of %u CPUs: the linux engine has one for all or one each",
+				   kernel.spaces, kernel.cpus);
+	error = linux_tasks_run(&tasks, &kernel.statistics, &kernel.report, why);
+	if (error)
+		return error;
+	kernel.profile = false;
+	windows_timing(timing);
+	return 0;
 }
 
 static const char *linux_deadlock_report(void)
@@ -262,29 +102,38 @@ static int linux_report(struct vsmp_report *report)
 
 static void linux_measure_begin(void)
 {
-	windows_begin(this_cpu);
+	windows_begin(linux_tasks_cpu());
 }
 
 static void linux_measure_end(void)
 {
-	windows_end(this_cpu);
+	windows_end(linux_tasks_cpu());
 }
 
 static void linux_count_operations(uint64_t count)
 {
-	windows_count(this_cpu, count);
+	windows_count(linux_tasks_cpu(), count);
 }
 
-/* The process is the space. */
+/* Space 0 is this process, as long as there is no other. */
+static int linux_space_create_in(unsigned space, unsigned group)
+{
+	if (space != kernel.spaces || space >= kernel.cpus)
+		return -EOPNOTSUPP;
+	kernel.group[kernel.spaces++] = group;
+	return 0;
+}
+
 static int linux_space_create(unsigned space)
 {
-	return space ? -EOPNOTSUPP : 0;
+	return linux_space_create_in(space, 0);
 }
 
 /* What is mapped by then goes with the process. */
 static void linux_space_destroy(unsigned space)
 {
-	(void)space;
+	if (space + 1 == kernel.spaces)
+		kernel.spaces = 0;
 }
 
 static int map(uintptr_t address, size_t length, int flags, int file)
@@ -300,7 +149,7 @@ static int map(uintptr_t address, size_t length, int flags, int file)
 
 static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
 {
-	if (space)
+	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
 	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1);
 }
@@ -310,7 +159,7 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 {
 	int file, error;
 
-	if (space)
+	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
 	file = memfd_create("softfault", MFD_CLOEXEC);
 	if (file < 0)
@@ -322,14 +171,14 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 
 static int linux_unmap(unsigned space, uintptr_t address, size_t length)
 {
-	if (space)
+	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
 	return munmap((void *)address, length) ? -errno : 0;
 }
 
 static int linux_dontneed(unsigned space, uintptr_t address, size_t length)
 {
-	if (space)
+	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
 	return madvise((void *)address, length, MADV_DONTNEED) ? -errno : 0;
 }
@@ -338,7 +187,7 @@ static int linux_touch(unsigned space, uintptr_t address, bool write)
 {
 	volatile char *byte = (volatile char *)address;
 
-	if (space)
+	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
 	if (write)
 		*byte = 0;
@@ -377,6 +226,8 @@ const struct engine engine_linux = {
     .measure_active = windows_active,
     .count_operations = linux_count_operations,
     .space_create = linux_space_create,
+    .group_create = linux_groups_create,
+    .space_create_in = linux_space_create_in,
     .space_destroy = linux_space_destroy,
     .map_anon = linux_map_anon,
     .map_file = linux_map_file,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/windows.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,22 +24,25 @@ struct window {
 	uint64_t operations;
 };
 
-static struct window windows[PORT_CPUS_MAX];
-static unsigned run_cpus;
-
-/* How many CPUs of the run have neither ended their window nor returned. */
-static CACHE_LINE_ALIGNED _Atomic unsigned cpus_to_end;
-
 /*
  * The barrier. Waiters look for a while, since a sleeper is long in waking and would be measured with the
  * work, but only where each has a processor; then they sleep: the last to come may need theirs.
  */
-static struct {
+struct barrier {
 	pthread_mutex_t mutex;
 	pthread_cond_t opened;
 	unsigned running, waiting;     /* by the mutex */
 	_Atomic uint64_t times_opened; /* written by the mutex */
-} barrier = {.mutex = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+};
+
+/* Processes that are forked from this one share it. Made by the first run, and kept. */
+static struct {
+	struct window windows[PORT_CPUS_MAX];
+	/* How many CPUs of the run have neither ended their window nor returned. */
+	CACHE_LINE_ALIGNED _Atomic unsigned cpus_to_end;
+	CACHE_LINE_ALIGNED struct barrier barrier;
+	unsigned run_cpus;
+} * shared;
 
 static uint64_t now_ns(void)
 {
@@ -47,27 +52,52 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-void windows_reset(unsigned cpus)
+/* Anew for every run: a process that was killed in the one before may have left the mutex locked. */
+static void make_barrier(struct barrier *barrier, unsigned cpus)
 {
-	memset(windows, 0, cpus * sizeof(windows[0]));
-	run_cpus = cpus;
-	atomic_store_explicit(&cpus_to_end, cpus, memory_order_relaxed);
-	barrier.running = cpus;
-	barrier.waiting = 0;
+	pthread_mutexattr_t mutex;
+	pthread_condattr_t opened;
+
+	memset(barrier, 0, sizeof(*barrier));
+	barrier->running = cpus;
+	pthread_mutexattr_init(&mutex);
+	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&barrier->mutex, &mutex);
+	pthread_mutexattr_destroy(&mutex);
+	pthread_condattr_init(&opened);
+	pthread_condattr_setpshared(&opened, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&barrier->opened, &opened);
+	pthread_condattr_destroy(&opened);
+}
+
+int windows_reset(unsigned cpus)
+{
+	void *made = shared;
+
+	if (!made)
+		made = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED)
+		return -ENOMEM;
+	shared = made;
+	memset(shared->windows, 0, cpus * sizeof(shared->windows[0]));
+	shared->run_cpus = cpus;
+	atomic_store_explicit(&shared->cpus_to_end, cpus, memory_order_relaxed);
+	make_barrier(&shared->barrier, cpus);
+	return 0;
 }
 
 static void open_if_all_wait_locked(void)
 {
-	if (!barrier.running || barrier.waiting < barrier.running)
+	if (!shared->barrier.running || shared->barrier.waiting < shared->barrier.running)
 		return;
-	barrier.waiting = 0;
-	atomic_fetch_add_explicit(&barrier.times_opened, 1, memory_order_release);
-	pthread_cond_broadcast(&barrier.opened);
+	shared->barrier.waiting = 0;
+	atomic_fetch_add_explicit(&shared->barrier.times_opened, 1, memory_order_release);
+	pthread_cond_broadcast(&shared->barrier.opened);
 }
 
 static bool opened_since(uint64_t times_opened)
 {
-	return atomic_load_explicit(&barrier.times_opened, memory_order_acquire) != times_opened;
+	return atomic_load_explicit(&shared->barrier.times_opened, memory_order_acquire) != times_opened;
 }
 
 /* Turns of the loop below: about as long as falling asleep and waking take. */
@@ -75,45 +105,45 @@ static bool opened_since(uint64_t times_opened)
 
 void windows_barrier(void)
 {
-	bool may_look = run_cpus <= (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	bool may_look = shared->run_cpus <= (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t times_opened;
 
-	pthread_mutex_lock(&barrier.mutex);
-	times_opened = atomic_load_explicit(&barrier.times_opened, memory_order_relaxed);
-	barrier.waiting++;
+	pthread_mutex_lock(&shared->barrier.mutex);
+	times_opened = atomic_load_explicit(&shared->barrier.times_opened, memory_order_relaxed);
+	shared->barrier.waiting++;
 	open_if_all_wait_locked();
-	pthread_mutex_unlock(&barrier.mutex);
+	pthread_mutex_unlock(&shared->barrier.mutex);
 	for (unsigned looks = 0; may_look && looks < LOOKS_MAX && !opened_since(times_opened); looks++)
 		__builtin_ia32_pause();
-	pthread_mutex_lock(&barrier.mutex);
+	pthread_mutex_lock(&shared->barrier.mutex);
 	while (!opened_since(times_opened))
-		pthread_cond_wait(&barrier.opened, &barrier.mutex);
-	pthread_mutex_unlock(&barrier.mutex);
+		pthread_cond_wait(&shared->barrier.opened, &shared->barrier.mutex);
+	pthread_mutex_unlock(&shared->barrier.mutex);
 }
 
 static void end_window(struct window *window)
 {
 	window->state = WINDOW_ENDED;
-	atomic_fetch_sub_explicit(&cpus_to_end, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&shared->cpus_to_end, 1, memory_order_relaxed);
 }
 
 void windows_return(unsigned cpu)
 {
-	struct window *window = &windows[cpu];
+	struct window *window = &shared->windows[cpu];
 
 	if (window->state == WINDOW_OPEN)
 		window->end_ns = now_ns();
 	if (window->state != WINDOW_ENDED)
 		end_window(window);
-	pthread_mutex_lock(&barrier.mutex);
-	barrier.running--;
+	pthread_mutex_lock(&shared->barrier.mutex);
+	shared->barrier.running--;
 	open_if_all_wait_locked();
-	pthread_mutex_unlock(&barrier.mutex);
+	pthread_mutex_unlock(&shared->barrier.mutex);
 }
 
 void windows_begin(unsigned cpu)
 {
-	struct window *window = &windows[cpu];
+	struct window *window = &shared->windows[cpu];
 
 	invariant(window->state == WINDOW_NONE);
 	window->state = WINDOW_OPEN;
@@ -123,7 +153,7 @@ void windows_begin(unsigned cpu)
 
 void windows_end(unsigned cpu)
 {
-	struct window *window = &windows[cpu];
+	struct window *window = &shared->windows[cpu];
 
 	invariant(window->state == WINDOW_OPEN);
 	window->end_ns = now_ns();
@@ -132,13 +162,13 @@ void windows_end(unsigned cpu)
 
 bool windows_active(void)
 {
-	return atomic_load_explicit(&cpus_to_end, memory_order_relaxed) > 0;
+	return atomic_load_explicit(&shared->cpus_to_end, memory_order_relaxed) > 0;
 }
 
 void windows_count(unsigned cpu, uint64_t operations)
 {
-	if (windows[cpu].state == WINDOW_OPEN)
-		windows[cpu].operations += operations;
+	if (shared->windows[cpu].state == WINDOW_OPEN)
+		shared->windows[cpu].operations += operations;
 }
 
 void windows_timing(struct engine_timing *timing)
@@ -146,8 +176,8 @@ void windows_timing(struct engine_timing *timing)
 	unsigned counted = 0;
 
 	memset(timing, 0, sizeof(*timing));
-	for (unsigned cpu = 0; cpu < run_cpus; cpu++) {
-		const struct window *window = &windows[cpu];
+	for (unsigned cpu = 0; cpu < shared->run_cpus; cpu++) {
+		const struct window *window = &shared->windows[cpu];
 		double seconds = (double)(window->end_ns - window->begin_ns) / (double)NS_PER_SECOND;
 
 		if (seconds > timing->seconds)

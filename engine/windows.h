@@ -11,8 +11,11 @@
 
 #include "engine/engine.h"
 
-/* Before a run of `cpus` CPUs, by one thread while no body runs. */
-void windows_reset(unsigned cpus);
+/*
+ * Before a run of `cpus` CPUs, by one thread while no body runs. Processes that are forked later are of the
+ * same run. Returns 0 or -ENOMEM.
+ */
+int windows_reset(unsigned cpus);
 
 /* By the thread of `cpu`, whose body has returned: keeps nobody waiting; a window that is open ends. */
 void windows_return(unsigned cpu);

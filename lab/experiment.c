@@ -23,6 +23,8 @@ static const struct cyaml_schema_field operations_fields[] = {
     CYAML_FIELD_UINT("warm_up", CYAML_FLAG_DEFAULT, struct experiment, operations.warm_up),
     CYAML_FIELD_UINT("sweep", CYAML_FLAG_DEFAULT, struct experiment, operations.sweep),
     CYAML_FIELD_UINT("sweep_warm_up", CYAML_FLAG_DEFAULT, struct experiment, operations.sweep_warm_up),
+    CYAML_FIELD_BOOL("sweep_corners_only", CYAML_FLAG_OPTIONAL, struct experiment,
+		     operations.sweep_corners_only),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_field choice_fields[] = {

@@ -6,6 +6,7 @@
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/engine.h"
@@ -42,6 +43,7 @@ struct experiment {
 		uint64_t warm_up;   /* of each CPU, before it */
 		uint64_t sweep;     /* instead of simulated, in the runs over assumed figures */
 		uint64_t sweep_warm_up;
+		bool sweep_corners_only; /* a run is too long for one at either end of each figure */
 	} operations;
 	struct experiment_variant *variants;
 	uint32_t variants_count;

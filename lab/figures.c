@@ -18,6 +18,8 @@ static double ours_of(const struct published *figure, const struct study_row *ro
 	switch (figure->quantity) {
 	case PUBLISHED_SECONDS:
 		return row->seconds;
+	case PUBLISHED_RATE:
+		return row->operations_per_second;
 	case PUBLISHED_PROFILE_SHARE:
 		share = share_percent(&row->observed->report, figure->ours, figure->ours_count, figure->of,
 				      figure->of_count);

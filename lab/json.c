@@ -9,14 +9,17 @@
 #include "lab/scaling.h"
 #include "lab/share.h"
 
-/* What a figure of the profile is here; null for others, and where no profile was taken. */
-static json_t *our_share(const struct published *figure, const struct vsmp_report *report)
+/* What a rate or a figure of the profile is here; null for others, and where no profile was taken. */
+static json_t *our_figure(const struct published *figure, const struct study_row *row)
 {
+	const struct vsmp_report *report = &row->observed->report;
 	double percent =
 	    figure->quantity == PUBLISHED_PROFILE_SHARE
 		? share_percent(report, figure->ours, figure->ours_count, figure->of, figure->of_count)
 		: -1;
 
+	if (figure->quantity == PUBLISHED_RATE)
+		return json_real(row->operations_per_second);
 	return percent < 0 ? json_null() : json_real(percent);
 }
 
@@ -34,7 +37,7 @@ static json_t *published_figures(const struct published_list *published, const s
 				      published_quantity_name(figure->quantity), "symbol", figure->symbol,
 				      "caller", figure->caller, "value", figure->value, "unit", figure->unit,
 				      "source", figure->source, "kind", published_kind_name(figure->kind),
-				      "ours", our_share(figure, &row->observed->report)));
+				      "ours", our_figure(figure, row)));
 	}
 	return array;
 }
@@ -200,9 +203,9 @@ static json_t *range_or_null(const struct range *range)
 	return range->count ? json_pack("{s:f, s:f}", "low", range->low, "high", range->high) : json_null();
 }
 
-/* To each published share of a case, the range that ours takes. */
-static void add_share_ranges(json_t *result, const struct prediction *prediction, size_t index,
-			     const struct published_list *published)
+/* To each published share and rate of a case, the range that ours takes. */
+static void add_ranges(json_t *result, const struct prediction *prediction, size_t index,
+		       const struct published_list *published)
 {
 	const struct study_case *what = &prediction->study.plan.cases[index];
 	size_t at = 0;
@@ -213,9 +216,12 @@ static void add_share_ranges(json_t *result, const struct prediction *prediction
 
 		if (!published_is_of(figure, what->variant->name, what->cpus))
 			continue;
-		range = figure->quantity == PUBLISHED_PROFILE_SHARE
-			    ? report_share_range(prediction, index, figure)
-			    : (struct range){0};
+		if (figure->quantity == PUBLISHED_PROFILE_SHARE)
+			range = report_share_range(prediction, index, figure);
+		else if (figure->quantity == PUBLISHED_RATE)
+			range = report_rate_range(prediction, index);
+		else
+			range = (struct range){0};
 		json_object_set_new(json_array_get(json_object_get(result, "published"), at++), "range",
 				    range_or_null(&range));
 	}
@@ -243,7 +249,7 @@ json_t *json_prediction(const struct prediction *prediction, const struct publis
 				    study->plan.experiment->operations.published
 					? range_or_null(&prediction->seconds[i])
 					: json_null());
-		add_share_ranges(one, prediction, i, published);
+		add_ranges(one, prediction, i, published);
 	}
 	for (size_t i = 0; i < prediction->growth_count; i++) {
 		const struct prediction_growth *growth = &prediction->growth[i];

@@ -230,7 +230,7 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 
 	memset(prediction, 0, sizeof(*prediction));
 	prediction->study.plan = *plan;
-	points = sweep_points(plan->machine, &work.points);
+	points = sweep_points(plan->machine, plan->experiment->operations.sweep_corners_only, &work.points);
 	if (points < 0)
 		return message_set(why, -ENOMEM, "out of memory");
 	prediction->points = (size_t)points;
@@ -242,7 +242,7 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 	}
 	for (size_t i = 0; !error && points && i <= (size_t)points; i++)
 		spread(prediction, work.seconds + i * plan->case_count);
-	if (!error && points)
+	if (!error && points && !plan->experiment->operations.sweep_corners_only)
 		error = run_extremes(&work);
 	free(work.points);
 	free(work.seconds);

@@ -10,8 +10,10 @@
 #define STRICT CYAML_FLAG_STRICT
 
 static const struct cyaml_strval quantities[] = {{"seconds", PUBLISHED_SECONDS},
+						 {"operations a second", PUBLISHED_RATE},
 						 {"profile share", PUBLISHED_PROFILE_SHARE}};
-static const char *const units[] = {[PUBLISHED_SECONDS] = "s", [PUBLISHED_PROFILE_SHARE] = "%"};
+static const char *const units[] = {
+    [PUBLISHED_SECONDS] = "s", [PUBLISHED_RATE] = "1/s", [PUBLISHED_PROFILE_SHARE] = "%"};
 static const struct cyaml_strval kinds[] = {{"predicted", PUBLISHED_PREDICTED}, {"fitted", PUBLISHED_FITTED}};
 
 static const struct cyaml_schema_value function_entry = {

@@ -13,6 +13,7 @@
 
 enum published_quantity {
 	PUBLISHED_SECONDS,      /* for the operations that were published */
+	PUBLISHED_RATE,         /* operations a second of all CPUs */
 	PUBLISHED_PROFILE_SHARE /* percent of all CPU time in one function and in what is part of it */
 };
 

@@ -335,27 +335,43 @@ static void show_seconds(FILE *out, unsigned width, const struct prediction *pre
 	fputc('\n', out);
 }
 
+static void describe_range(FILE *out, unsigned width, const struct prediction *prediction)
+{
+	const struct study_plan *plan = &prediction->study.plan;
+	bool corners_only = plan->experiment->operations.sweep_corners_only;
+	const char *other_home =
+	    plan->machine->home_assumed ? " with either home of the kernel's globals" : "";
+	char extremes[320] = "";
+
+	if (!corners_only)
+		snprintf(
+		    extremes, sizeof(extremes),
+		    "; and for the time on the most CPUs%s, each figure at the end that by itself lowered "
+		    "it, and at the end that by itself raised it%s%s",
+		    prediction->growth_count ? ", and for the growth" : "",
+		    *other_home ? "; all but the single figures" : "", other_home);
+	table_text(
+	    out, width, "",
+	    "The range spans %zu more runs of each case. The points tried, in the plausible ranges "
+	    "of what is assumed about the machine: %sall at the end that lengthens times, and all at "
+	    "the other%s%s. \"fitted\": a figure of the machine was chosen so that this one comes out; "
+	    "\"predicted\": nothing was.",
+	    prediction->points, corners_only ? "" : "one figure at a time at either end; ",
+	    corners_only ? other_home : "", extremes);
+}
+
 void report_prediction(FILE *out, unsigned width, const struct prediction *prediction,
 		       const struct published_list *published)
 {
 	heading(out, width, &prediction->study);
 	if (published_has(published, PUBLISHED_SECONDS))
 		show_seconds(out, width, prediction, published);
+	if (published_has(published, PUBLISHED_RATE))
+		report_rates(out, width, prediction, published);
 	if (published_has(published, PUBLISHED_PROFILE_SHARE))
 		report_shares(out, width, prediction, published);
 	if (prediction->points)
-		table_text(
-		    out, width, "",
-		    "The range spans %zu more runs of each case. The points tried, in the plausible ranges "
-		    "of what is assumed about the machine: one figure at a time at either end; all at the "
-		    "end that lengthens times, and all at the other; and for the time on the most CPUs%s, "
-		    "each figure at the end that by itself lowered it, and at the end that "
-		    "by itself raised it%s. \"fitted\": a figure of the machine was chosen so that this one "
-		    "comes out; \"predicted\": nothing was.",
-		    prediction->points, prediction->growth_count ? ", and for the growth" : "",
-		    prediction->study.plan.machine->home_assumed
-			? "; all but the single figures with either home of the kernel's globals"
-			: "");
+		describe_range(out, width, prediction);
 }
 
 static void list_figures(FILE *out, unsigned width, const struct machine *machine, enum provenance provenance,

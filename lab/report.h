@@ -37,6 +37,13 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 void report_shares(FILE *out, unsigned width, const struct prediction *prediction,
 		   const struct published_list *published);
 
+/* That part of it which sets published rates beside ours, and how they compare with each other. */
+void report_rates(FILE *out, unsigned width, const struct prediction *prediction,
+		  const struct published_list *published);
+
+/* What the rate of the case of number `index` becomes over what is assumed. */
+struct range report_rate_range(const struct prediction *prediction, size_t index);
+
 /* What a published share becomes over what is assumed, for the case of number `index`. */
 struct range report_share_range(const struct prediction *prediction, size_t index,
 				const struct published *figure);

@@ -25,6 +25,7 @@ static struct workload_size size_of(const struct run_request *request)
 				      .measured = request->operations,
 				      .warm_up = request->warm_up,
 				      .settings = request->settings,
+				      .simulated = run_is_simulated(request->engine),
 				      .unchecked = request->unchecked};
 }
 
@@ -40,6 +41,7 @@ static int configure(const struct run_request *request, const struct workload *w
 	    /* A simulated machine counts what clearing costs without doing it. */
 	    .structure_only = workload->structure_only || run_is_simulated(request->engine),
 	    .populate = workload->populate,
+	    .gather_batches = workload->gather_batches ? workload->gather_batches(size) : 0,
 	    .placement = request->placement,
 	    .home_socket = -1,
 	    .profile = request->profile,

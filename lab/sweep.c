@@ -27,7 +27,7 @@ static void move_all(const struct machine *machine, struct machine_point *point,
 	}
 }
 
-long sweep_points(const struct machine *machine, struct sweep_point **points)
+long sweep_points(const struct machine *machine, bool corners_only, struct sweep_point **points)
 {
 	struct sweep_point *made = calloc(POINTS_MAX, sizeof(*made));
 	struct machine_point *point;
@@ -42,6 +42,8 @@ long sweep_points(const struct machine *machine, struct sweep_point **points)
 		if (figure->provenance != PROVENANCE_ASSUMED)
 			continue;
 		assumed = true;
+		if (corners_only)
+			continue;
 		if (figure->low < figure->value)
 			add(machine, made, &count, i)->value[i] = figure->low;
 		if (figure->high > figure->value)

@@ -21,7 +21,7 @@ struct sweep_point {
  * and with either of these two. Empty when nothing is assumed. Returns the number of points; the caller frees
  * *points. -ENOMEM when out of memory.
  */
-long sweep_points(const struct machine *machine, struct sweep_point **points);
+long sweep_points(const struct machine *machine, bool corners_only, struct sweep_point **points);
 
 /*
  * Sets `extreme` to the point with each assumed figure at that end of its range at which, moved alone, it

@@ -28,6 +28,7 @@ struct workload_size {
 	uint64_t measured;  /* operations of each CPU in the measured window, 1 or more */
 	uint64_t warm_up;   /* and before it */
 	struct workload_settings settings;
+	bool simulated; /* on a virtual machine: rounds may be shorter, in proportion */
 	/* Leave out the check and the tearing down: the process ends, and other runs of the same code were
 	 * checked. */
 	bool unchecked;
@@ -49,6 +50,9 @@ struct workload {
 	/* How much RAM its anonymous memory needs, and its PFN mappings name; NULL: none. */
 	uint64_t (*memory_bytes)(const struct workload_size *size);
 	uint64_t (*exported_bytes)(const struct workload_size *size);
+
+	/* How long a gather of a virtual machine is, see struct engine_config; NULL: as it is. */
+	unsigned (*gather_batches)(const struct workload_size *size);
 
 	/* Returns NULL, or why `engine` cannot do it. */
 	const char *(*refusal)(const struct engine *engine);

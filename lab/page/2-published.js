@@ -13,7 +13,8 @@ function figuresOf(study) {
 			const ours = seconds ? result.extrapolated_seconds
 				: figure.ours === undefined ? null : figure.ours;
 
-			rows.push({variant: result.variant, cpus: String(result.cpus), unit: figure.unit, share: !seconds,
+			rows.push({variant: result.variant, cpus: String(result.cpus), unit: figure.unit,
+				share: figure.quantity === "profile share",
 				what: seconds ? "time" : figure.caller ? `${figure.symbol} for ${figure.caller}`
 					: figure.symbol || figure.quantity,
 				published: figure.value, ours, kind: figure.kind, source: figure.source,

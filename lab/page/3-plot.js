@@ -25,6 +25,8 @@ function curvesOf(study) {
 			for (const figure of result.published || [])
 				if (figure.quantity === "seconds" && operations)
 					published.push({cpus: result.cpus, value: result.cpus * operations / figure.value});
+				else if (figure.quantity === "operations a second")
+					published.push({cpus: result.cpus, value: figure.value});
 		}
 		const fit = (scaling.find(one => one.variant === name) || {}).fit;
 

@@ -9,40 +9,56 @@
  *           policy's root_group says. one: all in one below the root. each: each in one of its own. deep: all
  *           in one at the third level below the root.
  *   spaces  each: every task has its own address space. one: they are threads in one.
+ *   round   short: on a virtual machine in proportion, see below. real: of 128 MiB everywhere.
  *
- * The tasks do not wait for each other. They begin spread evenly over the round: so at any time as many are
- * at work on each part of it as in the long run, and a window may be shorter than a round where there are
- * many tasks. Where there are few it is a whole number of rounds.
+ * The tasks do not wait for each other. The first round of each is shorter than the others, by another part
+ * for each: so soon as many are at work on each part of a round as in the long run, and a window may be
+ * shorter than a round where there are many tasks. Where there are few it is a whole number of rounds.
+ *
+ * A real gather holds at most 8 + 19 * 510 = 9698 pages, so of a round of 32768 it releases three times that,
+ * 88.8 %, in the middle of the unmapping, and the rest at its end. On a virtual machine a gather holds one
+ * batch of 510 instead of 19, and a round is shorter in proportion. Batches, pagevecs and stocks are of their
+ * real size.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lab/workload.h"
 
-#define PAGE_BYTES  4096ull
-#define ROUND_PAGES 32768ull             /* 128 MiB */
-#define BASE        ((uintptr_t)1 << 40) /* of the first task's memory */
-#define DISTANCE    (256ull << 20)       /* from one task's memory to the next */
-#define LEVELS      3u
+#define PAGE_BYTES 4096ull
+#define REAL_PAGES 32768ull             /* of a round: 128 MiB */
+#define BASE       ((uintptr_t)1 << 40) /* of the first task's memory */
+#define DISTANCE   (256ull << 20)       /* from one task's memory to the next */
+#define LEVELS     3u
+
+/* On a virtual machine. */
+#define SHORT_BATCHES 1u
+#define SHORT_PAGES   (REAL_PAGES * (8 + SHORT_BATCHES * 510) / (8 + 19 * 510))
 
 /* So many tasks together make whole rounds by themselves. */
 #define MANY_TASKS 64u
 
-enum option { GROUP, SPACES, OPTIONS };
+enum option { GROUP, SPACES, ROUND, OPTIONS };
 enum group { ROOT, ONE, EACH, DEEP };
 enum spaces { SPACE_EACH, SPACE_ONE };
+enum round { ROUND_SHORT, ROUND_REAL };
 
 static const struct workload_option options[OPTIONS] = {
     [GROUP] = {"group", {"root", "one", "each", "deep"}},
     [SPACES] = {"spaces", {"each", "one"}},
+    [ROUND] = {"round", {"short", "real"}},
 };
 
-/* What one CPU does and how it went; the CPUs share no cache line of it. */
+/* What one CPU does and how it went; the CPUs share no cache line of it. Shared memory: on linux tasks are
+ * processes. */
 struct worker {
 	CACHE_LINE_ALIGNED unsigned space;
 	uintptr_t start; /* of its memory */
 	uint64_t next;   /* page of it to touch next */
+	uint64_t round;  /* pages to touch before it is unmapped */
+	uint64_t touches;
 	int error;
 	const char *failed;
 };
@@ -50,7 +66,9 @@ struct worker {
 struct group_release {
 	const struct engine *engine;
 	const struct workload_size *size;
+	uint64_t round; /* pages, of every round but the first */
 	struct worker *workers;
+	struct engine_statistics before, after;
 	struct message *why;
 	int error; /* of the check, after the run */
 };
@@ -60,13 +78,28 @@ static int choice(const struct workload_size *size, enum option option)
 	return size->settings.choice[option];
 }
 
+static bool is_short(const struct workload_size *size)
+{
+	return size->simulated && choice(size, ROUND) == ROUND_SHORT;
+}
+
+static uint64_t round_pages(const struct workload_size *size)
+{
+	return is_short(size) ? SHORT_PAGES : REAL_PAGES;
+}
+
+static unsigned gather_batches(const struct workload_size *size)
+{
+	return is_short(size) ? SHORT_BATCHES : 0;
+}
+
 /*
  * RAM that nobody runs short of, on no node, though tasks may sit on few of them. It is address space, and
  * memory only where it is used.
  */
 static uint64_t memory_bytes(const struct workload_size *size)
 {
-	return 8 * size->cpus * ROUND_PAGES * PAGE_BYTES + (32ull << 30);
+	return 8 * size->cpus * round_pages(size) * PAGE_BYTES + (32ull << 30);
 }
 
 static const char *refusal(const struct engine *engine)
@@ -78,22 +111,24 @@ static int map(struct group_release *run, struct worker *worker)
 {
 	worker->next = 0;
 	worker->failed = "mapping its memory";
-	return run->engine->map_anon(worker->space, worker->start, ROUND_PAGES * PAGE_BYTES, false);
+	return run->engine->map_anon(worker->space, worker->start, run->round * PAGE_BYTES, false);
 }
 
 static int touch_next(struct group_release *run, struct worker *worker)
 {
 	int error;
 
-	if (worker->next == ROUND_PAGES) {
+	if (worker->next == worker->round) {
+		worker->round = run->round;
 		worker->failed = "unmapping its memory";
-		error = run->engine->unmap(worker->space, worker->start, ROUND_PAGES * PAGE_BYTES);
+		error = run->engine->unmap(worker->space, worker->start, run->round * PAGE_BYTES);
 		if (!error)
 			error = map(run, worker);
 		if (error)
 			return error;
 	}
 	worker->failed = "touching a page";
+	worker->touches++;
 	return run->engine->touch(worker->space, worker->start + worker->next++ * PAGE_BYTES, true);
 }
 
@@ -106,11 +141,24 @@ static int touch_pages(struct group_release *run, struct worker *worker, uint64_
 	return error;
 }
 
-static uint64_t window(const struct workload_size *size)
+static uint64_t window(const struct group_release *run)
 {
-	if (size->cpus >= MANY_TASKS)
-		return size->measured;
-	return (size->measured + ROUND_PAGES - 1) / ROUND_PAGES * ROUND_PAGES;
+	uint64_t pages = run->size->measured;
+
+	if (run->size->cpus >= MANY_TASKS)
+		return pages;
+	return (pages + run->round - 1) / run->round * run->round;
+}
+
+/*
+ * The parts of a round that any number of tasks begin with lie about evenly in it, and so do those of the
+ * tasks of one socket: each is 0.618 of a round behind the one before.
+ */
+static uint64_t first_round(uint64_t pages, unsigned cpu)
+{
+	const uint32_t part = cpu * 0x9e3779b9u;
+
+	return 1 + ((pages - 1) * part >> 32);
 }
 
 /* Runs on every CPU. After an error it still has a window, for which the others wait. */
@@ -119,9 +167,9 @@ static void body(unsigned cpu, void *argument)
 	struct group_release *run = argument;
 	struct worker *worker = &run->workers[cpu];
 	const struct engine *engine = run->engine;
-	uint64_t pages = window(run->size);
+	uint64_t pages = window(run);
 
-	worker->error = touch_pages(run, worker, ROUND_PAGES * cpu / run->size->cpus + run->size->warm_up);
+	worker->error = touch_pages(run, worker, run->size->warm_up);
 	engine->measure_begin();
 	for (uint64_t i = 0; i < pages && !worker->error; i++) {
 		worker->error = touch_next(run, worker);
@@ -152,15 +200,27 @@ static int make_group(struct group_release *run, unsigned space, unsigned *group
 	return error;
 }
 
+static int no_group(struct group_release *run, int error)
+{
+	if (run->engine->kernel)
+		return message_set(
+		    run->why, error,
+		    "no control group that counts memory can be made: %s; it takes root, and a "
+		    "cgroup filesystem that is not read-only, as a container's is; group root "
+		    "needs none",
+		    strerror(-error));
+	return message_set(run->why, error, "a memory group cannot be made: %s", strerror(-error));
+}
+
 static int make_space(struct group_release *run, unsigned space, const char **failed)
 {
 	unsigned group;
-	int error;
+	int error = make_group(run, space, &group);
 
-	*failed = "making its memory group";
-	error = make_group(run, space, &group);
-	if (error)
-		return error;
+	if (error) {
+		run->error = no_group(run, error);
+		return 0;
+	}
 	*failed = "making its address space";
 	return group ? run->engine->space_create_in(space, group) : run->engine->space_create(space);
 }
@@ -175,13 +235,17 @@ static void set_up(void *argument)
 
 		worker->space = choice(run->size, SPACES) == SPACE_EACH ? cpu : 0;
 		worker->start = BASE + cpu * DISTANCE;
+		worker->round = first_round(run->round, cpu);
 		if (worker->space == cpu)
 			worker->error = make_space(run, cpu, &worker->failed);
+		if (run->error)
+			return;
 		if (!worker->error)
 			worker->error = map(run, worker);
 		if (worker->error)
 			return;
 	}
+	run->engine->statistics(&run->before);
 }
 
 /* Runs once, after all CPUs have stopped. */
@@ -189,10 +253,11 @@ static void check_and_tear_down(void *argument)
 {
 	struct group_release *run = argument;
 
+	run->engine->statistics(&run->after);
 	run->error = run->engine->check(run->why);
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
 		if (!run->error && run->engine->unmap(run->workers[cpu].space, run->workers[cpu].start,
-						      ROUND_PAGES * PAGE_BYTES))
+						      run->round * PAGE_BYTES))
 			run->error =
 			    message_set(run->why, -EIO, "the memory of CPU %u cannot be unmapped", cpu);
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
@@ -216,23 +281,40 @@ static int first_error(void *argument)
 	return run->error;
 }
 
+/* A touch that found its page there would make faults look cheap. */
+static int check_faults(const struct group_release *run)
+{
+	uint64_t faults = run->after.faults - run->before.faults, touches = 0;
+
+	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
+		touches += run->workers[cpu].touches;
+	if (faults >= touches)
+		return 0;
+	return message_set(run->why, -EIO,
+			   "only %llu of %llu touches faulted: this measures something else than faults",
+			   (unsigned long long)faults, (unsigned long long)touches);
+}
+
 static const struct workload_phases phases = {
     .set_up = set_up, .body = body, .tear_down = check_and_tear_down, .error = first_error};
 
 static int run(const struct engine *engine, const struct workload_size *size,
 	       struct workload_outcome *outcome, struct message *why)
 {
-	struct group_release run = {.engine = engine, .size = size, .why = why};
+	struct group_release run = {.engine = engine, .size = size, .round = round_pages(size), .why = why};
+	const size_t bytes = size->cpus * sizeof(*run.workers);
 	int error;
 
 	if (choice(size, GROUP) != ROOT && !engine->group_create)
 		return message_set(why, -EOPNOTSUPP, "engine %s has no memory groups", engine->name);
-	run.workers = aligned_alloc(CACHE_LINE_BYTES, size->cpus * sizeof(*run.workers));
-	if (!run.workers)
+	run.workers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (run.workers == MAP_FAILED)
 		return message_set(why, -ENOMEM, "out of memory for %u CPUs", size->cpus);
-	memset(run.workers, 0, size->cpus * sizeof(*run.workers));
 	error = workload_run_phases(engine, size, &phases, &run, &outcome->timing, why);
-	free(run.workers);
+	if (!error && !size->unchecked)
+		error = check_faults(&run);
+	outcome->statistics = run.after;
+	munmap(run.workers, bytes);
 	return error;
 }
 
@@ -243,6 +325,7 @@ const struct workload workload_group_release = {
     .options = options,
     .option_count = OPTIONS,
     .memory_bytes = memory_bytes,
+    .gather_batches = gather_batches,
     .refusal = refusal,
     .run = run,
 };

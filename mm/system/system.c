@@ -65,6 +65,7 @@ static int make_parts(struct sf_system *system, const struct system_config *conf
 	    .structure_only = config->structure_only,
 	    .cache = config->policy.frame_cache,
 	    .lru_add = config->policy.lru_add,
+	    .gather_batches = config->gather_batches,
 	};
 	struct space_parts *parts = &system->parts;
 

@@ -28,6 +28,8 @@ struct system_config {
 	 */
 	uint64_t own_frames, exported_frames;
 	bool structure_only; /* pages have no contents */
+	/* Frames that a TLB gather takes at most before it flushes; 0 for GATHER_BATCHES_MAX. */
+	unsigned gather_batches;
 	/*
 	 * Where placement from the top begins, and below which address nothing can be mapped
 	 * (vm.mmap_min_addr); whole pages, 0 for those of mm/space/space.h.

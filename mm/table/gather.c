@@ -18,6 +18,11 @@ void tlb_gather_mmu(struct gather *gather, struct table *table)
 	gather->local.max = GATHER_LOCAL_PAGES;
 }
 
+static unsigned batches_max(const struct frames *frames)
+{
+	return frames->gather_batches ? frames->gather_batches : GATHER_BATCHES_MAX;
+}
+
 /* Goes on with the next batch, which is made if need be. Without a frame the gather stays as full as it is.
  */
 static void tlb_next_batch(struct gather *gather)
@@ -27,7 +32,7 @@ static void tlb_next_batch(struct gather *gather)
 	struct page *page;
 
 	if (!batch) {
-		if (gather->batches == GATHER_BATCHES_MAX)
+		if (gather->batches == batches_max(frames))
 			return;
 		page = frame_alloc(frames);
 		if (!page)

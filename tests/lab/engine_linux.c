@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/types.h>
 
 #define CPUS       3u
 #define PAGE_BYTES 4096u
@@ -208,6 +211,127 @@ static void shows_a_profile_or_says_why_not(void **state)
 	engine_linux.close();
 }
 
+/* In memory that processes share. */
+struct seen {
+	pid_t process[CPUS];
+	char group[CPUS][256];
+	unsigned private[CPUS]; /* what each sees in memory that is not shared */
+};
+
+static unsigned written_by_one;
+
+static void look_around(unsigned cpu, void *argument)
+{
+	struct seen *seen = argument;
+	FILE *file = fopen("/proc/self/cgroup", "r");
+	size_t got = fread(seen->group[cpu], 1, sizeof(seen->group[cpu]) - 1, file);
+
+	seen->group[cpu][got] = '\0';
+	fclose(file);
+	seen->process[cpu] = getpid();
+	require(engine_linux.map_anon(cpu, BASE, PAGE_BYTES, false) == 0);
+	engine_linux.barrier();
+	written_by_one += cpu == 1;
+	engine_linux.measure_begin();
+	require(engine_linux.touch(cpu, BASE, true) == 0);
+	engine_linux.count_operations(1);
+	engine_linux.barrier();
+	seen->private[cpu] = written_by_one;
+	engine_linux.measure_end();
+}
+
+static struct seen *make_seen(void)
+{
+	void *made =
+	    mmap(NULL, sizeof(struct seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(made != MAP_FAILED);
+	return made;
+}
+
+static void spaces_are_processes(void **state)
+{
+	struct seen *seen = make_seen();
+	struct engine_statistics statistics;
+	struct engine_timing timing;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	for (unsigned i = 0; i < CPUS; i++)
+		assert_int_equal(engine_linux.space_create(i), 0);
+	if (engine_linux.run(look_around, seen, &timing, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(timing.operations, CPUS);
+	for (unsigned i = 0; i < CPUS; i++) {
+		assert_true(seen->process[i] && seen->process[i] != getpid());
+		assert_true(seen->process[i] != seen->process[(i + 1) % CPUS]);
+		assert_int_equal(seen->private[i], i == 1);
+	}
+	engine_linux.statistics(&statistics);
+	assert_true(statistics.faults >= CPUS);
+	engine_linux.close();
+	munmap(seen, sizeof(*seen));
+}
+
+static void one_dies(unsigned cpu, void *unused)
+{
+	(void)unused;
+	if (cpu == 1)
+		raise(SIGKILL);
+	engine_linux.barrier();
+}
+
+static void a_process_that_dies_ends_the_run(void **state)
+{
+	struct engine_timing timing;
+	struct message why = {""};
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	for (unsigned i = 0; i < CPUS; i++)
+		assert_int_equal(engine_linux.space_create(i), 0);
+	assert_int_equal(engine_linux.run(one_dies, NULL, &timing, &why), -EIO);
+	assert_string_equal(why.text, "a task's process was ended by signal 9 (Killed)");
+	engine_linux.close();
+}
+
+static bool any_group_left(void)
+{
+	return !system("find /sys/fs/cgroup -name \"softfault-$PPID-*\" 2>/dev/null | grep -q .");
+}
+
+/* Where no control group can be made there is nothing to see here. */
+static void groups_are_gone_afterwards(void **state)
+{
+	struct seen *seen = make_seen();
+	struct engine_timing timing;
+	struct message why = {""};
+	char name[64];
+
+	(void)state;
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	if (engine_linux.group_create(1, 0)) {
+		engine_linux.close();
+		munmap(seen, sizeof(*seen));
+		skip();
+	}
+	assert_int_equal(engine_linux.group_create(2, 1), 0);
+	for (unsigned i = 0; i < CPUS; i++)
+		assert_int_equal(engine_linux.space_create_in(i, i % 3), 0);
+	assert_true(any_group_left());
+	if (engine_linux.run(look_around, seen, &timing, &why))
+		fail_msg("%s", why.text);
+	for (unsigned i = 1; i < 3; i++) {
+		snprintf(name, sizeof(name), "/softfault-%ld-%u\n", (long)getpid(), i);
+		assert_non_null(strstr(seen->group[i], name));
+	}
+	assert_null(strstr(seen->group[0], "/softfault-"));
+	engine_linux.close();
+	assert_false(any_group_left());
+	munmap(seen, sizeof(*seen));
+}
+
 static void refusals_say_why(void **state)
 {
 	struct engine_config bad = {.cpus = 0};
@@ -221,8 +345,11 @@ static void refusals_say_why(void **state)
 	assert_int_equal(engine_linux.open(&config, &why), 0);
 	assert_int_equal(engine_linux.open(&config, &why), -EBUSY);
 	assert_int_equal(engine_linux.space_create(0), 0);
-	assert_int_equal(engine_linux.space_create(1), -EOPNOTSUPP);
-	assert_int_equal(engine_linux.map_anon(1, BASE, PAGE_BYTES, false), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.space_create(2), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.space_create(1), 0);
+	assert_int_equal(engine_linux.run(spin, NULL, &(struct engine_timing){0}, &why), -EINVAL);
+	assert_string_equal(why.text, "2 spaces of 3 CPUs: the linux engine has one for all or one each");
+	assert_int_equal(engine_linux.map_anon(CPUS, BASE, PAGE_BYTES, false), -EOPNOTSUPP);
 	assert_int_equal(engine_linux.map_anon(0, BASE + 1, PAGE_BYTES, false), -EINVAL);
 	engine_linux.close();
 	assert_null(engine_linux.map_pfn);
@@ -233,9 +360,10 @@ static void refusals_say_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(counts_every_fault), cmocka_unit_test(maps_a_file_of_memory),
-	    cmocka_unit_test(bodies_may_give_up), cmocka_unit_test(shows_a_profile_or_says_why_not),
-	    cmocka_unit_test(refusals_say_why),
+	    cmocka_unit_test(counts_every_fault),         cmocka_unit_test(maps_a_file_of_memory),
+	    cmocka_unit_test(bodies_may_give_up),         cmocka_unit_test(shows_a_profile_or_says_why_not),
+	    cmocka_unit_test(spaces_are_processes),       cmocka_unit_test(a_process_that_dies_ends_the_run),
+	    cmocka_unit_test(groups_are_gone_afterwards), cmocka_unit_test(refusals_say_why),
 	};
 
 	return cmocka_run_group_tests_name("lab/engine_linux", tests, NULL, NULL);

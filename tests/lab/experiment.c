@@ -103,6 +103,36 @@ static char *experiment_of_shares(void)
 			       "    source: s\n");
 }
 
+static void reads_rates(void **state)
+{
+	char *text = experiment_of_shares();
+	struct experiment *experiment;
+	struct published_list *published;
+	struct message why = {""};
+
+	(void)state;
+	text = fixture_replace(text, "published:\n",
+			       "published:\n"
+			       "  - {variant: before, cpus: 2, quantity: operations a second, value: 11.5e6, "
+			       "unit: 1/s, kind: predicted, source: s}\n");
+	text =
+	    fixture_replace(text, "  sweep_warm_up: 1\n", "  sweep_warm_up: 1\n  sweep_corners_only: true\n");
+	fixture_write("experiments/e.yaml", text);
+	if (load(&experiment, &published, &why))
+		fail_msg("%s", why.text);
+	assert_true(experiment->operations.sweep_corners_only);
+	assert_true(published_has(published, PUBLISHED_RATE));
+	assert_true(published->published[0].value == 11.5e6);
+	published_free(published);
+	experiment_free(experiment);
+
+	text = fixture_replace(text, "unit: 1/s", "unit: s");
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	assert_int_equal(load(&experiment, &published, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "\"unit\" is \"s\"; operations a second must be in 1/s"));
+}
+
 static void reads_options_and_shares(void **state)
 {
 	char *text = experiment_of_shares();
@@ -189,7 +219,7 @@ static const struct {
     {"  simulated: 10", "  simulate: 10",
      "9: unknown key \"simulate\" in operations; did you mean \"simulated\"? there are: published, "
      "simulated, warm_up, "
-     "sweep, sweep_warm_up"},
+     "sweep, sweep_warm_up, sweep_corners_only"},
     {"base: base_2010", "base: base_1970", NULL},
     {"field: memtype", "field: memtip", NULL},
     {"choice: spin", "choice: spun", NULL},
@@ -199,7 +229,7 @@ static const struct {
      "23: experiment e has no variant \"befor\"; did you mean \"before\"? there are: before, after"},
     {"    cpus: 2", "    cpus: 0", "24: \"cpus\" is 0; it must be 1 to 1024"},
     {"quantity: seconds", "quantity: minutes",
-     "25: \"quantity\" cannot be \"minutes\"; there are: seconds, profile share"},
+     "25: \"quantity\" cannot be \"minutes\"; there are: seconds, operations a second, profile share"},
     {"value: 4", "value: -4", "26: \"value\" is -4; it must be more than 0"},
     {"  published: 1000\n", "",
      "24: seconds are for a number of operations; \"operations\" lacks the key \"published\""},
@@ -265,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(reads_what_stands_there, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(reads_rates, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(reads_options_and_shares, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(can_do_without_published_figures, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(lists_the_variants_there_are, fixture_open, fixture_close),

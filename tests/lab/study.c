@@ -134,7 +134,7 @@ static void sweeps_each_assumed_figure_and_the_corners(void **state)
 
 	(void)state;
 	open_bench(&bench, "placement: fill\n");
-	count = sweep_points(bench.machine, &points);
+	count = sweep_points(bench.machine, false, &points);
 	assert_int_equal(count, 6);
 	expect_point(moved(points, count, VSMP_REMOTE_READ_LATENCY, 5), 5, 5, MACHINE_HOME_BOOT);
 	expect_point(moved(points, count, VSMP_REMOTE_READ_LATENCY, 40), 40, 5, MACHINE_HOME_BOOT);
@@ -147,7 +147,7 @@ static void sweeps_each_assumed_figure_and_the_corners(void **state)
 	close_bench(&bench);
 
 	open_bench(&bench, "placement: fill\nhome: idle\nhome_assumed: h\n");
-	count = sweep_points(bench.machine, &points);
+	count = sweep_points(bench.machine, false, &points);
 	assert_int_equal(count, 9);
 	expect_point(other(points, count, 0), 40, 4, MACHINE_HOME_IDLE);
 	expect_point(other(points, count, 2), 10, 5, MACHINE_HOME_BOOT);
@@ -167,7 +167,7 @@ static void finds_the_extreme_of_a_quantity(void **state)
 
 	(void)state;
 	open_bench(&bench, "placement: fill\nhome: idle\nhome_assumed: h\n");
-	count = sweep_points(bench.machine, &points);
+	count = sweep_points(bench.machine, false, &points);
 	/* The latency lowers it, the bandwidth raises it: neither corner has both. */
 	for (long i = 0; i < count; i++)
 		quantity[i] =
@@ -183,7 +183,7 @@ static void finds_the_extreme_of_a_quantity(void **state)
 	free(points);
 	/* An end that is the value itself was not run: the quantity at the file's figures stands for it. */
 	bench.machine->figure[VSMP_CLEAR_CORE].low = 5;
-	count = sweep_points(bench.machine, &points);
+	count = sweep_points(bench.machine, false, &points);
 	assert_int_equal(count, 8);
 	for (long i = 0; i < count; i++)
 		quantity[i] = points[i].at.value[VSMP_CLEAR_CORE];
