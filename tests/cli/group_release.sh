@@ -4,26 +4,7 @@
 # it in virtual time, the same on every computer; and that no control group is left behind by the linux engine.
 # Prints "ok NAME" or "not ok NAME" for each check, and at the end "N passed, N failed".
 set -u
-softfault=$(realpath "${1:?the path of the command}")
-cd "$(dirname "$0")/../.." || exit 1
-
-passed=0
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH COLUMNS
-
-# verdict NAME STATUS: counts it, and shows what was printed where it failed
-verdict() {
-	if [ "$2" = 0 ]; then
-		passed=$((passed + 1))
-		echo "ok $1"
-	else
-		failed=$((failed + 1))
-		echo "not ok $1"
-		sed 's/^/    /' "$work/stdout" "$work/stderr"
-	fi
-}
+. "$(dirname "$0")/harness.bash"
 
 # check NAME ARGUMENT... <<PYTHON: runs group-release and then the lines of Python, which find the results by
 # variant and CPUs in `row` and ours for a published share in `share`
@@ -45,7 +26,7 @@ PYTHON
 	} >"$work/check.py"
 	"$softfault" run group-release "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
 		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"
-	verdict "$name" $?
+	report "$name" $?
 }
 
 # Published: 11.5 million a second, and 91.3 % of it with the root charged.
@@ -86,7 +67,7 @@ for group in one each deep; do
 	else
 		[ "$(wc -l <"$work/stderr")" = 1 ] && grep -q "no control group that counts memory can be made: " "$work/stderr"
 	fi
-	verdict "linux_group_$group" $?
+	report "linux_group_$group" $?
 done
 
 # Whoever is interrupted leaves none behind, however hard.
@@ -105,7 +86,7 @@ for signal in TERM KILL; do
 		sleep 0.1
 	done
 	[ "$(groups)" = 0 ]
-	verdict "no_group_is_left_after_$signal" $?
+	report "no_group_is_left_after_$signal" $?
 done
 
 echo "$passed passed, $failed failed"
