@@ -31,6 +31,8 @@
 	X(LOCK_RANK_SHMEM, "shmem_inode_info.lock")        \
 	X(LOCK_RANK_SHMEM_LIMIT, "shmem_limit_lock")       \
 	X(LOCK_RANK_TREE, "tree_lock")                     \
+	X(LOCK_RANK_SWAP_CPU, "swap_cpu_lock")             \
+	X(LOCK_RANK_SWAP_SLOT, "swap_slot_lock")           \
 	X(LOCK_RANK_MEMTYPE, "memtype_lock")               \
 	X(LOCK_RANK_MEMTYPE_TREE, "memtype_tree_lock")     \
 	X(LOCK_RANK_FRAME_SHELF, "frame_shelf_lock")       \

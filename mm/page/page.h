@@ -62,12 +62,15 @@ enum page_flag {
 	PG_dirty = 1u << 15,     /* of a file: newer than the backing, or is about to be */
 	PG_writeback = 1u << 16, /* being written to the backing */
 	PG_waiters = 1u << 17,   /* somebody sleeps until PG_locked or PG_writeback goes */
+
+	/* In the swap cache; page->cache.swap is valid. Changed with PG_locked. Owner: mm/swap/. */
+	PG_swapcache = 1u << 18,
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
 #define PG_OF_ONE_LIFE                                                                                      \
 	((uint64_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_cached | PG_file | PG_uptodate | \
-		    PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters))
+		    PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters | PG_swapcache))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint64_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -106,15 +109,19 @@ struct page {
 		struct {
 			_Atomic uint32_t out;
 		} nodes;
-		/* PG_cached. */
+		/* PG_cached. Of PG_swapcache alone: swap, events and transferred. */
 		struct {
 			struct sf_object *object; /* read only */
 			union {
 				uint64_t index;        /* read only, until it has left the object's index */
 				struct frames *frames; /* from then on */
 			};
-			struct port_rcu_head rcu; /* used when it leaves the object's index */
-			_Atomic uint32_t events;  /* raised to wake who waits for a flag to go; atomic */
+			union {
+				/* PG_swapcache: its struct swap_entry. By PG_locked; atomic. */
+				_Atomic uint64_t swap;
+				struct port_rcu_head rcu; /* used when it leaves the object's index */
+			};
+			_Atomic uint32_t events; /* raised to wake who waits for a flag to go; atomic */
 			/*
 			 * 1 when the transfer that begins with this page is over: set by who ends it. Of a
 			 * page there is one at a time, by who has PG_locked for reading it, or PG_writeback.

@@ -3,8 +3,8 @@
  * Sleeping until a page's PG_locked or PG_writeback goes. Who clears one looks for PG_waiters in the same
  * step; who sleeps sets it in the step that finds the flag still there, after it has read `events`.
  */
-#ifndef MM_OBJECT_PAGE_WAIT_H
-#define MM_OBJECT_PAGE_WAIT_H
+#ifndef MM_PAGE_PAGE_WAIT_H
+#define MM_PAGE_PAGE_WAIT_H
 
 #include "mm/page/page.h"
 #include "port/wait.h"
