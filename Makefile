@@ -72,7 +72,7 @@ SHARE     := -DSOFTFAULT_SHARE='"$(PREFIX)/share/softfault"'
 LINK = $(CC) -no-pie $(LDFLAGS)
 
 VSMP_LIBS ?= -ldw -lm
-HOST_LIBS ?= -lurcu-memb -lurcu-common -lpthread
+HOST_LIBS ?= -lurcu-memb -lurcu-common -llz4 -lpthread
 LAB_LIBS  ?= -lcyaml -lyaml -ljansson -lgsl -lgslcblas -lm
 TEST_LIBS ?= -lcmocka
 

@@ -32,6 +32,8 @@
 	X(LOCK_RANK_SHMEM, "shmem_inode_info.lock")        \
 	X(LOCK_RANK_SHMEM_LIMIT, "shmem_limit_lock")       \
 	X(LOCK_RANK_TREE, "tree_lock")                     \
+	X(LOCK_RANK_SWAP_CPU, "swap_cpu_lock")             \
+	X(LOCK_RANK_SWAP_SLOT, "swap_slot_lock")           \
 	X(LOCK_RANK_MEMTYPE, "memtype_lock")               \
 	X(LOCK_RANK_MEMTYPE_TREE, "memtype_tree_lock")     \
 	X(LOCK_RANK_LRU, "lru_lock")                       \

@@ -5,7 +5,7 @@
 #include "mm/object/cache.h"
 
 #include "mm/charge/release.h"
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "port/page.h"
 #include "sync/rcu.h"
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
 #include "sync/rcu.h"
@@ -37,44 +37,13 @@ static int get_page(struct object *base, uint64_t index, struct charge *charge, 
 	return 0;
 }
 
-void sf_io_done(struct sf_io *io, int error)
-{
-	struct file_io *file_io = container_of(io, struct file_io, io);
-	_Atomic uint32_t *transferred = &file_io->page->transferred;
-
-	file_io->error = error;
-	/* Release: what was read, and the error. From here on the transfer can be gone. */
-	atomic_store_explicit(transferred, 1, memory_order_release);
-	port_wake(transferred, 1);
-}
-
-int file_transfer_wait(struct file_io *io)
-{
-	_Atomic uint32_t *transferred = &io->page->transferred;
-
-	while (!atomic_load_explicit(transferred, memory_order_acquire)) {
-		lock_rank_may_sleep();
-		port_wait(transferred, 0);
-	}
-	return io->error;
-}
-
-int file_transfer_start(struct file_object *file, struct file_io *io, struct page *page, bool write)
-{
-	struct sf_backing *backing = file->backing;
-
-	io->page = page;
-	atomic_store_explicit(&page->transferred, 0, memory_order_relaxed);
-	return write ? backing->ops->write(backing, &io->io) : backing->ops->read(backing, &io->io);
-}
-
 /* Reads what the file has of the page; the rest is zeroes. */
 static int read_contents(struct file_object *file, struct page *page, uint64_t index)
 {
 	struct frames *frames = file->cache.objects->frames;
 	uint64_t bytes = atomic_load_explicit(&file->cache.bytes, memory_order_seq_cst);
 	uint64_t offset = index << PORT_PAGE_SHIFT;
-	struct file_io io = {.io = {.offset = offset, .count = 1, .page = {page_address(frames, page)}}};
+	struct page_io io = {.io = {.offset = offset, .count = 1, .page = {page_address(frames, page)}}};
 	int error;
 
 	/* The object has just been cut: the page is on its way out. */
@@ -83,9 +52,9 @@ static int read_contents(struct file_object *file, struct page *page, uint64_t i
 		return 0;
 	}
 	io.io.bytes = bytes - offset < PORT_PAGE_SIZE ? bytes - offset : PORT_PAGE_SIZE;
-	error = file_transfer_start(file, &io, page, false);
+	error = page_io_start(file->backing, &io, page, false);
 	if (!error)
-		error = file_transfer_wait(&io);
+		error = page_io_wait(&io);
 	if (!error)
 		memset((char *)io.io.page[0] + io.io.bytes, 0, PORT_PAGE_SIZE - io.io.bytes);
 	return error;

@@ -6,6 +6,7 @@
 #define MM_OBJECT_FILE_H
 
 #include "mm/object/cache.h"
+#include "mm/page/page_io.h"
 #include "softfault.h"
 
 struct file_object {
@@ -35,19 +36,6 @@ static inline struct file_object *file_of(struct sf_object *object)
 
 /* Makes the object of `backing`. Returns as sf_file_open(), with one reference. Not from the fault path. */
 int file_create(struct objects *objects, struct sf_backing *backing, struct sf_object **object);
-
-/* A transfer that its maker waits for, by a word of its first page. */
-struct file_io {
-	struct sf_io io;
-	struct page *page;
-	int error;
-};
-
-/* Starts a transfer of io->io, whose first page is `page`. Returns 0, or why it cannot be started. */
-int file_transfer_start(struct file_object *file, struct file_io *io, struct page *page, bool write);
-
-/* Waits for one that was started. Returns what it ended with. Sleeps. */
-int file_transfer_wait(struct file_io *io);
 
 /*
  * Takes the right to write to the pages [first, end) of the object from all mappings, and returns when nobody

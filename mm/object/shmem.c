@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
 #include "port/spin.h"

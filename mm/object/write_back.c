@@ -9,14 +9,14 @@
 #include <errno.h>
 
 #include "mm/object/file.h"
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "port/page.h"
 #include "sync/rcu.h"
 
 #define RUNS 4u
 
 struct run {
-	struct file_io io;
+	struct page_io io;
 	struct page *page[SF_IO_PAGES_MAX];
 	uint64_t first;
 	int error;
@@ -67,7 +67,7 @@ static void finish(struct write_back *work, struct run *run)
 	if (!run->started)
 		return;
 	if (!error)
-		error = file_transfer_wait(&run->io);
+		error = page_io_wait(&run->io);
 	for (unsigned i = 0; i < run->io.io.count; i++) {
 		page_end_flag(run->page[i], PG_writeback, error ? PG_dirty : 0);
 		page_put(frames, run->page[i]);
@@ -117,7 +117,7 @@ static void start(struct write_back *work, struct run *run)
 	if (bytes - offset < io->bytes)
 		io->bytes = bytes - offset;
 	run->started = true;
-	run->error = file_transfer_start(work->file, &run->io, run->page[0], true);
+	run->error = page_io_start(work->file->backing, &run->io, run->page[0], true);
 	work->next = (work->next + 1) % RUNS;
 }
 

@@ -65,12 +65,16 @@ enum page_flag {
 	PG_dirty = 1u << 16,     /* of a file: newer than the backing, or is about to be */
 	PG_writeback = 1u << 17, /* being written to the backing */
 	PG_waiters = 1u << 18,   /* somebody sleeps until PG_locked or PG_writeback goes */
+
+	/* In the swap cache; page->swap is valid. Changed with PG_locked. Owner: mm/swap/. */
+	PG_swapcache = 1u << 19,
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
 #define PG_OF_ONE_LIFE                                                                                 \
 	((uint32_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_lru | PG_cached | PG_file | \
-		    PG_uptodate | PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters))
+		    PG_uptodate | PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters |      \
+		    PG_swapcache))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint32_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -78,7 +82,7 @@ enum page_flag {
 struct page {
 	/*
 	 * enum page_flag; atomic, each bit as said there. A word that can be slept on: who waits for a bit to
-	 * go does so here (mm/object/page_wait.h).
+	 * go does so here (mm/page/page_wait.h).
 	 */
 	_Atomic uint32_t flags;
 	/*
@@ -140,6 +144,8 @@ struct page {
 					 * reading it, or PG_writeback. Atomic.
 					 */
 					_Atomic uint32_t transferred;
+					/* PG_swapcache: its struct swap_entry. By PG_locked; atomic. */
+					_Atomic uint32_t swap;
 				};
 				/* Used when it has left the object's index, and is on no LRU list. */
 				struct port_rcu_head rcu;

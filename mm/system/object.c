@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mm/object/file.h"
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "mm/object/shmem.h"
 #include "mm/system/internal.h"
 #include "port/page.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mm/object/file.h"
-#include "mm/object/page_wait.h"
+#include "mm/page/page_wait.h"
 #include "mm/system/object.h"
 #include "port/page.h"
 

@@ -82,6 +82,10 @@
 	X(shared_end_check)               \
 	X(shared_index_check)             \
 	X(spinlock_check)                 \
+	X(swap_find_remove_check)         \
+	X(swap_in_twice_check)            \
+	X(swap_put_check)                 \
+	X(swap_slots_check)               \
 	X(tables_free_check)              \
 	X(tables_make_check)              \
 	X(tlb_cow_check)                  \

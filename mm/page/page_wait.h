@@ -4,8 +4,8 @@
  * step; who sleeps sets it in the step that finds the flag still there, and sleeps on the word of the flags
  * itself, as it was after that step: so any change of it until then is a reason to look again.
  */
-#ifndef MM_OBJECT_PAGE_WAIT_H
-#define MM_OBJECT_PAGE_WAIT_H
+#ifndef MM_PAGE_PAGE_WAIT_H
+#define MM_PAGE_PAGE_WAIT_H
 
 #include "mm/page/page.h"
 #include "port/wait.h"
