@@ -45,8 +45,8 @@ static const char *const work_policies[] = {
     "default",
     "default page_index=tree_lock shmem_account=inode_lock charge_stock=32 lru_add=zone_lock",
     "default vma_lookup=per_vma page_table_lock=split charge_stock=none group_counter=res_counter",
-    "default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs release_batch=pagevec "
-    "root_group=charged",
+    ("default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs release_batch=pagevec "
+     "root_group=charged"),
     "base_2010",
 };
 #define WORK_POLICIES (sizeof(work_policies) / sizeof(work_policies[0]))
