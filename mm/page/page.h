@@ -22,6 +22,7 @@
 #include "port/rcu.h"
 #include "sync/spinlock.h"
 
+struct anon_vma;
 struct frames;
 struct page_group;
 struct sf_object;
@@ -68,13 +69,17 @@ enum page_flag {
 
 	/* In the swap cache; page->swap is valid. Changed with PG_locked. Owner: mm/swap/. */
 	PG_swapcache = 1u << 19,
+
+	/* Was touched since the lists were looked at; has been active when it left. Owner: mm/reclaim/. */
+	PG_referenced = 1u << 20,
+	PG_workingset = 1u << 21,
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
 #define PG_OF_ONE_LIFE                                                                                 \
 	((uint32_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_lru | PG_cached | PG_file | \
 		    PG_uptodate | PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters |      \
-		    PG_swapcache))
+		    PG_swapcache | PG_referenced | PG_workingset))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint32_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -127,6 +132,7 @@ struct page {
 		struct {
 			union {
 				struct sf_object *object; /* PG_cached: read only, as `index` */
+				struct anon_vma *anon;    /* PG_anonymous: where its mappings are found */
 				struct page *next;        /* then: of those that have left together */
 			};
 			union {
