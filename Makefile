@@ -87,7 +87,7 @@ c_files = $(sort $(shell find $(wildcard $(1)) /dev/null -name '*.c'))
 objects = $(patsubst %.S,$(BUILD)/$(1)/%.o,$(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)))
 
 BASE_SOURCES  := $(call c_files,base)
-BOTH_HOMES    := $(call c_files,sync mm) $(wildcard engine/memory.c)
+BOTH_HOMES    := $(call c_files,sync mm) $(sort $(wildcard engine/memory*.c))
 VSMP_SOURCES  := $(call c_files,vsmp) $(sort $(shell find $(wildcard vsmp) /dev/null -name '*.S'))
 HOST_SOURCES  := $(call c_files,host library)
 CHECK_SOURCES := $(call c_files,tests/explore)

@@ -36,6 +36,7 @@ struct sf_system;
 struct sf_space;
 struct sf_object;
 struct sf_group;
+struct sf_backing;
 
 /* --- Systems ------------------------------------------------------------------------------------------- */
 
@@ -59,6 +60,8 @@ struct sf_options {
 	 * 64 KiB.
 	 */
 	uint64_t map_base, map_min;
+	/* Pages of a file that are written by one transfer at most, 1 to SF_IO_PAGES_MAX; 0: that. */
+	unsigned write_back_pages;
 };
 
 /*
@@ -89,6 +92,91 @@ void sf_thread_exit(struct sf_system *system);
  * broken one; -ENOMEM.
  */
 int sf_system_check(struct sf_system *system, const char **reason);
+
+/* --- Swap ---------------------------------------------------------------------------------------------- */
+
+/*
+ * Memory that is not touched can be written to a *swap area*, which is a place for as many pages, and read in
+ * again by the next touch. Areas of the highest priority are filled first; of equals the one that was added
+ * first. An area stays until the system ends. A touch whose page cannot be read raises SIGBUS, and the next
+ * one tries again; a page that cannot be written stays in memory.
+ *
+ * All of these return 0; -ENOSPC when there are eight areas already; -EINVAL for a system of structure only
+ * (but for sf_swap_add_memory()), and for an area of less than one page or more than 2 TiB; -ENOMEM.
+ */
+
+/*
+ * An area on the caller's backing (struct sf_backing), of as many pages as it has whole ones. Its read() and
+ * write() are called as for a file, and by a touch too, whatever it touches; its resize(), punch() and sync()
+ * are not called; release() is, at the system's end. After an error the backing is the caller's.
+ */
+int sf_swap_add(struct sf_system *system, struct sf_backing *backing, int priority);
+
+/*
+ * An area in a regular file of this machine, of as many pages as it has whole ones now; what is in it is
+ * overwritten. As sf_file_open_fd() for `file`, and its errors.
+ */
+int sf_swap_add_fd(struct sf_system *system, int file, int priority);
+
+/* An area in memory beside the system's RAM, which is used as pages are written. */
+int sf_swap_add_memory(struct sf_system *system, uint64_t bytes, int priority);
+
+/*
+ * An area that keeps pages compressed (lz4) in at most `memory_bytes` of memory beside the system's RAM: 16
+ * KiB to 64 GiB, else -EINVAL. When that is full pages of the area stay where they are.
+ */
+int sf_swap_add_compressed(struct sf_system *system, uint64_t bytes, uint64_t memory_bytes, int priority);
+
+/* Of all areas, in pages. */
+struct sf_swap_statistics {
+	uint64_t slots;       /* that there are */
+	uint64_t used, bad;   /* that hold a page, or are kept for one; that cannot be written any more */
+	uint64_t cached;      /* used, and the page is in memory too */
+	uint64_t read, ahead; /* pages read since somebody touched them; since a neighbour was touched */
+	uint64_t written;
+	uint64_t reads, writes; /* transfers: of one or more pages each */
+};
+void sf_swap_statistics(struct sf_system *system, struct sf_swap_statistics *statistics);
+
+/* --- Reclaim ------------------------------------------------------------------------------------------- */
+
+/*
+ * When a group is full or RAM is out, memory that was not touched for a while is taken away: what is in files
+ * is written back, other memory goes to swap. The next touch brings it back. What finds no page reclaims on
+ * its own thread before it fails.
+ *
+ * Never taken is memory that is locked (sf_lock()) or pinned; what has no place in swap; and what cannot be
+ * written. A group that uses no more than its low guarantee is spared as long as others have memory that can
+ * be taken.
+ */
+
+/*
+ * Takes up to `bytes` of a group and those below it, touched or not for a while, as memory.reclaim of
+ * control groups; of all with the root. Returns how many bytes it has taken; it can be more.
+ */
+uint64_t sf_group_reclaim(struct sf_group *group, uint64_t bytes);
+
+/*
+ * Reclaims in the background, so that threads find free frames, on the calling thread: whenever fewer than a
+ * low mark are free, until a high one is reached. Returns after sf_reclaim_stop(), which any thread may call
+ * and which needs no slot. One thread at a time.
+ */
+void sf_reclaim_background(struct sf_system *system);
+void sf_reclaim_stop(struct sf_system *system);
+
+/* Since the system was made: pages, but for what is said. */
+struct sf_reclaim_statistics {
+	uint64_t scanned, reclaimed;     /* inactive ones looked at; of those taken */
+	uint64_t activated, deactivated; /* that became active again; that became inactive */
+	uint64_t refaults;               /* that came back after they were taken */
+	uint64_t entries, skipped;   /* page table entries looked at; those whose lock another CPU had, with
+					rmap_lock=try */
+	uint64_t direct, background; /* times that a thread that needed a page reclaimed; that the background
+					began */
+	uint64_t write_backs, written_back; /* transfers to files; their pages */
+	uint64_t written_alone;             /* of the transfers, those of one page, as a last resort */
+};
+void sf_reclaim_statistics(struct sf_system *system, struct sf_reclaim_statistics *statistics);
 
 /* --- Spaces -------------------------------------------------------------------------------------------- */
 
@@ -122,8 +210,9 @@ int sf_set_limit(struct sf_space *space, enum sf_limit limit, uint64_t value);
  * many as map it, and what sf_object_read() and sf_object_write() make is charged to the root. A group counts
  * what is charged to it and to all below.
  *
- * A page whose group is full is not made: then the call says -ENOMEM, and struct sf_signal names the group.
- * A group's memory comes back as RAM does: see sf_touch().
+ * Where a group is full, some of its memory is reclaimed first. If nothing can be, the page is not made: then
+ * the call says -ENOMEM, and struct sf_signal names the group. A group's memory comes back as RAM does: see
+ * sf_touch().
  *
  * CPUs charge ahead (unless the policy says charge_stock=none), at most 32 pages for each: of one group at a
  * time, and so that CPUs of a memory node share half of it. These count as used until other groups' pages are
@@ -147,8 +236,8 @@ int sf_group_destroy(struct sf_group *group);
 
 /*
  * Sets the limit, or the soft guarantee: memory that is left to the group when others need some, as long as
- * it can be. In bytes, rounded down to whole pages. sf_group_set_limit() returns 0; -EBUSY, with nothing
- * changed, while more than that is charged; -EINVAL for the root.
+ * it can be. In bytes, rounded down to whole pages. sf_group_set_limit() returns 0; -EBUSY, with the limit as
+ * it was, when more than that is charged and cannot be reclaimed; -EINVAL for the root.
  */
 int sf_group_set_limit(struct sf_group *group, uint64_t bytes);
 void sf_group_set_low(struct sf_group *group, uint64_t bytes);
@@ -158,7 +247,7 @@ struct sf_group_statistics {
 	uint64_t limit, low;
 	uint64_t usage, peak;   /* with what CPUs have charged ahead */
 	uint64_t failures;      /* charges that this group's limit refused, those ahead among them */
-	uint64_t limit_hits;    /* pages that this group's limit refused */
+	uint64_t limit_hits;    /* times that this group's limit refused a page; then some are reclaimed */
 	uint64_t out_of_memory; /* calls and touches that failed for it in the end */
 };
 void sf_group_statistics(struct sf_group *group, struct sf_group_statistics *statistics);
@@ -217,6 +306,8 @@ int sf_remap(struct sf_space *space, uint64_t address, uint64_t old_length, uint
 #define SF_ADVICE_REMOVE         9 /* punches a hole into the object */
 #define SF_ADVICE_HUGEPAGE       14
 #define SF_ADVICE_NOHUGEPAGE     15
+#define SF_ADVICE_COLD           20 /* reclaim looks here first */
+#define SF_ADVICE_PAGEOUT        21 /* reclaims now what can be */
 #define SF_ADVICE_POPULATE_READ  22
 #define SF_ADVICE_POPULATE_WRITE 23
 
@@ -371,10 +462,17 @@ int64_t sf_object_write(struct sf_object *object, uint64_t offset, const void *b
  */
 int sf_object_sync(struct sf_object *object);
 
+/*
+ * Writes up to `bytes` of dirty pages of all files of the system: file after file, in bulk, from where the
+ * last call stopped; what others write or cut is passed over. Reclaim in the background does it, too. Returns
+ * how many bytes were written: 0 when nothing is dirty or can be written, or while another thread does it.
+ */
+uint64_t sf_write_back(struct sf_system *system, uint64_t bytes);
+
 struct sf_object_statistics {
 	uint64_t bytes, limit_bytes; /* the size; the limit, 0: none */
-	uint64_t cached;             /* bytes of pages */
-	uint64_t dirty, writeback;   /* of those: yet to be written; being written */
+	uint64_t cached, swapped;    /* bytes of pages in memory; in swap */
+	uint64_t dirty, writeback;   /* of those in memory: yet to be written; being written */
 	uint64_t mappings;           /* of all spaces */
 	uint64_t index;              /* bytes of the index */
 };
@@ -397,11 +495,13 @@ struct sf_signal {
 
 /*
  * Touches the byte at `address` as a program would, faulting it in when needed. Returns 0; -EFAULT with
- * *signal filled (if not NULL); -ENOMEM when a group is full, which signal->group names, or RAM is out, but
- * for what slots hold back (struct sf_options) and what waits until no fault can be using it any more (struct
- * sf_system_statistics: at most RAM / 16, or 64 KiB a slot if that is more, after each thread's last call
- * that changed mappings); -EINVAL for what is no access. With other errors than -EFAULT signal->signal is 0.
- * May be called from a signal handler that interrupted code outside the library.
+ * *signal filled (if not NULL); -ENOMEM when a group is full, which signal->group names, or RAM is out, and
+ * nothing can be reclaimed there; but for what slots hold back (struct sf_options) and what waits until no
+ * fault can be using it any more (struct sf_system_statistics: at most RAM / 16, or 64 KiB a slot if that is
+ * more, after each thread's last call that changed mappings); -EINVAL for what is no access. With other
+ * errors than -EFAULT signal->signal is 0. May be called from a signal handler that interrupted code outside
+ * the library; but as a touch may reclaim, and then waits for other threads, not code that is in a read
+ * section of liburcu's "memb" flavour.
  */
 int sf_touch(struct sf_space *space, uint64_t address, enum sf_access access, struct sf_signal *signal);
 
@@ -508,7 +608,7 @@ struct sf_mapping {
 	bool shared, locked;
 	uint64_t offset;
 	uint64_t resident, anonymous, shared_clean, shared_dirty, private_clean, private_dirty, referenced,
-	    lazy_free;
+	    lazy_free, swapped;
 };
 
 /* Fills *mapping with the first mapping that ends after `address`. Returns 0, or -ENOENT when there is none.
@@ -517,7 +617,7 @@ int sf_next_mapping(struct sf_space *space, uint64_t address, struct sf_mapping 
 
 /* /proc/PID/status: in bytes; faults are counts. */
 struct sf_space_statistics {
-	uint64_t size, peak_size, locked, resident, peak_resident, page_tables;
+	uint64_t size, peak_size, locked, resident, peak_resident, page_tables, swapped;
 	uint64_t map_count, minor_faults, major_faults;
 };
 void sf_space_statistics(struct sf_space *space, struct sf_space_statistics *statistics);

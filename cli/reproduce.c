@@ -16,6 +16,7 @@
 #include "lab/json.h"
 #include "lab/page.h"
 #include "lab/report.h"
+#include "lab/shown.h"
 
 #define SEED_MAX ((uint64_t)1 << 62)
 
@@ -68,12 +69,14 @@ struct job {
 	struct study_plan plan;
 	struct prediction prediction;
 	struct reproduce_curve curve;
+	struct shown shown;
 };
 
 static void free_job(struct job *job)
 {
 	prediction_free(&job->prediction);
 	reproduce_curve_free(&job->curve);
+	shown_free(&job->shown);
 	experiment_free(job->experiment);
 	published_free(job->published);
 	machine_free(job->machine);
@@ -143,10 +146,13 @@ static int prepare(struct job *job, const char *name, const struct values *value
 					.operations = job->experiment->operations.simulated,
 					.profile = published_has(job->published, PUBLISHED_PROFILE_SHARE)};
 	error = choose_cases(job, why);
+	if (!error)
+		error = shown_plan(&job->shown, &job->plan, job->published, why);
 	return error ? error : reproduce_curve_plan(&job->curve, &job->plan, why);
 }
 
-/* Prepares the experiments of `names` for which something was published; with `all` it passes over others. */
+/* Prepares the experiments of `names` for which something was published, or that show something; with `all`
+ * it passes over others. */
 static int prepare_all(struct job *jobs, size_t *count, const struct values *values, bool all,
 		       struct message *why)
 {
@@ -156,7 +162,7 @@ static int prepare_all(struct job *jobs, size_t *count, const struct values *val
 
 		if (error)
 			return error;
-		if (jobs[*count - 1].plan.case_count)
+		if (jobs[*count - 1].plan.case_count || jobs[*count - 1].shown.plan.case_count)
 			continue;
 		if (!all)
 			return message_set(why, -EINVAL,
@@ -170,14 +176,27 @@ static int prepare_all(struct job *jobs, size_t *count, const struct values *val
 
 static int run(struct job *job, struct message *why)
 {
-	int error;
+	int error = 0;
 
 	terminal_progress_begin(job->experiment->name);
-	error = prediction_run(&job->prediction, &job->plan, terminal_progress, why);
+	if (job->plan.case_count) {
+		error = prediction_run(&job->prediction, &job->plan, terminal_progress, why);
+		if (!error)
+			error = study_run(&job->curve.study, &job->curve.plan, terminal_progress, why);
+	}
 	if (!error)
-		error = study_run(&job->curve.study, &job->curve.plan, terminal_progress, why);
+		error = shown_run(&job->shown, terminal_progress, why);
 	terminal_progress_end();
 	return error;
+}
+
+static void show(const struct job *job)
+{
+	if (job->plan.case_count)
+		report_prediction(stdout, terminal_width(), &job->prediction, job->published);
+	if (job->plan.case_count && job->shown.plan.case_count)
+		fputc('\n', stdout);
+	shown_print(stdout, terminal_width(), &job->shown, job->published);
 }
 
 static void show_machines(const struct job *jobs, size_t count)
@@ -194,16 +213,26 @@ static void show_machines(const struct job *jobs, size_t count)
 	}
 }
 
+static json_t *experiment_json(const struct job *job)
+{
+	bool shown = job->shown.plan.case_count;
+	json_t *one;
+
+	if (!job->plan.case_count)
+		return json_study(&job->shown.study, NULL);
+	one = json_prediction(&job->prediction, job->published);
+	json_object_set_new(one, "curve", json_study(&job->curve.study, NULL));
+	json_object_set_new(one, "shown", shown ? json_study(&job->shown.study, NULL) : json_null());
+	json_object_set_new(one, "verdicts", shown_verdicts_json(&job->shown, job->published));
+	return one;
+}
+
 static json_t *to_json(const struct job *jobs, size_t count, const struct figures *figures)
 {
 	json_t *experiments = json_array(), *all;
 
-	for (size_t i = 0; i < count; i++) {
-		json_t *one = json_prediction(&jobs[i].prediction, jobs[i].published);
-
-		json_object_set_new(one, "curve", json_study(&jobs[i].curve.study, NULL));
-		json_array_append_new(experiments, one);
-	}
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(experiments, experiment_json(&jobs[i]));
 	all = json_pack("{s:i, s:o, s:o}", "schema", 1, "experiments", experiments, "summary",
 			figures_json(figures));
 	repeat_note(all);
@@ -236,7 +265,8 @@ static int finish(const struct job *jobs, size_t count, const struct values *val
 	int error;
 
 	for (size_t i = 0; i < count; i++)
-		figures_add(&figures, &jobs[i].prediction, jobs[i].published);
+		if (jobs[i].plan.case_count)
+			figures_add(&figures, &jobs[i].prediction, jobs[i].published);
 	if (!json_file_is_stdout(values->json)) {
 		show_machines(jobs, count);
 		fputc('\n', stdout);
@@ -264,7 +294,7 @@ static int run_all_jobs(struct job *jobs, size_t count, const struct values *val
 			continue;
 		if (i)
 			fputc('\n', stdout);
-		report_prediction(stdout, terminal_width(), &jobs[i].prediction, jobs[i].published);
+		show(&jobs[i]);
 		fflush(stdout);
 	}
 	return finish(jobs, count, values, why);

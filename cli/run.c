@@ -13,13 +13,15 @@
 #include "cli/terminal.h"
 #include "lab/cpu_list.h"
 #include "lab/json.h"
+#include "lab/measured.h"
 #include "lab/placement.h"
 #include "lab/report.h"
 #include "lab/scaling.h"
 
 #define SEED_MAX        ((uint64_t)1 << 62)
 #define REPETITIONS_MAX 1000
-#define FAULTS_MAX      1000000000
+#define FAULTS_MAX      1000000000ull
+#define PAGE_BYTES      4096ull
 
 /* On real CPUs an operation costs us nothing but its time, and a short run measures noise. */
 #define REAL_OPERATIONS  65536
@@ -42,6 +44,11 @@ enum key {
 	KEY_GROUP,
 	KEY_SPACES,
 	KEY_ROUND,
+	KEY_ONLY,
+	KEY_PATTERN,
+	KEY_MAPPINGS,
+	KEY_FAULTERS,
+	KEY_BYTES,
 	KEY_PROFILE,
 	KEY_LOCKS,
 	KEY_LINES,
@@ -91,6 +98,19 @@ static const struct argp_option own[] = {
      "an address space for each task, or one for all (default: the variant's)", 3},
     {"round", KEY_ROUND, "short|real", 0,
      "of a simulated task: in proportion, or of 128 MiB (default: the variant's)", 3},
+    {"only", KEY_ONLY, "all|anonymous|shared|file|pfn|map|fork|limit", 0,
+     "whole: the mechanisms that are at work (default: the variant's)", 3},
+    {"pattern", KEY_PATTERN, "uniform|zipf", 0,
+     "over-commit: which pages are touched how often (default: the variant's)", 3},
+    {"mappings", KEY_MAPPINGS, "32|1|8|128", 0,
+     "reclaim-copy: how many processes map the memory that is aged (default: the variant's)", 3},
+    {"faulters", KEY_FAULTERS, "own|same|storm", 0,
+     "reclaim-copy: CPUs touch memory of their own processes, or of all; or all but one fault in one of them "
+     "all the "
+     "time (default: the variant's)",
+     3},
+    {"bytes", KEY_BYTES, "N", 0,
+     "reclaim-copy: copy a file of N bytes, on the most of the CPUs (instead of --faults)", 2},
     {"profile", KEY_PROFILE, NULL, 0, "show where the time goes, by function and its callers", 4},
     {"locks", KEY_LOCKS, NULL, 0, "show lock statistics", 4},
     {"lines", KEY_LINES, NULL, 0, "show the contended cache lines", 4},
@@ -105,8 +125,9 @@ static const struct argp_option own[] = {
 #define ENGINES_MAX 3u
 
 /* Options of workloads, by their keys from KEY_LAYOUT on. */
-static const char *const workload_options[] = {"layout",  "touch", "give_back", "pace",
-					       "backing", "group", "spaces",    "round"};
+static const char *const workload_options[] = {"layout",  "touch",   "give_back", "pace",
+					       "backing", "group",   "spaces",    "round",
+					       "only",    "pattern", "mappings",  "faulters"};
 
 /* The command line. */
 struct values {
@@ -115,7 +136,7 @@ struct values {
 	struct vsmp_placement placement;
 	struct cpu_list cpus;
 	bool placed, profile, locks, lines, conflicts;
-	uint64_t faults, reps, seed;
+	uint64_t faults, bytes, reps, seed;
 	struct what_if what_if;
 };
 
@@ -140,6 +161,9 @@ static int take(int key, const char *text, void *argument, struct message *why)
 		return 0;
 	case KEY_FAULTS:
 		return options_number("--faults", text, 1, FAULTS_MAX, &values->faults, why);
+	case KEY_BYTES:
+		return options_number("--bytes", text, PAGE_BYTES, PAGE_BYTES * FAULTS_MAX, &values->bytes,
+				      why);
 	case KEY_REPS:
 		return options_number("--reps", text, 1, REPETITIONS_MAX, &values->reps, why);
 	case KEY_SEED:
@@ -152,6 +176,10 @@ static int take(int key, const char *text, void *argument, struct message *why)
 	case KEY_GROUP:
 	case KEY_SPACES:
 	case KEY_ROUND:
+	case KEY_ONLY:
+	case KEY_PATTERN:
+	case KEY_MAPPINGS:
+	case KEY_FAULTERS:
 		values->choices[key - KEY_LAYOUT] = text;
 		return 0;
 	case KEY_PROFILE:
@@ -417,10 +445,13 @@ static int choose_cases(struct job *job, unsigned engine, const struct values *v
 
 static uint64_t choose_operations(const struct job *job, const struct values *values)
 {
+	unsigned most = values->cpus.cpus[values->cpus.count - 1];
 	uint64_t published = job->experiment->operations.published;
 
 	if (values->faults)
 		return values->faults;
+	if (values->bytes)
+		return values->bytes / PAGE_BYTES / most > 0 ? values->bytes / PAGE_BYTES / most : 1;
 	if (job->machine)
 		return job->experiment->operations.simulated;
 	return published && published < REAL_OPERATIONS ? published : REAL_OPERATIONS;
@@ -461,6 +492,10 @@ static int prepare(struct job *job, struct values *values, struct message *why)
 		error = choose_cpus(job, &values->cpus, why);
 	if (!error)
 		error = check_variants(job->experiment, values->variants, why);
+	if (!error && values->bytes && (values->faults || strcmp(job->experiment->workload, "reclaim_copy")))
+		error = message_set(why, -EINVAL, "--bytes: %s",
+				    values->faults ? "--faults says how much is done already"
+						   : "only reclaim-copy copies a file; --faults is for all");
 	for (unsigned i = 0; !error && i < job->count; i++) {
 		make_plan(job, i, values, &job->plans[i]);
 		error = choose_cases(job, i, values, &values->cpus, why);
@@ -486,6 +521,8 @@ static int show(const struct job *job, const struct values *values, struct messa
 		if (as_is)
 			report_what_if(stdout, terminal_width(), as_is, &job->studies[0]);
 		report_scaling(stdout, terminal_width(), &job->studies[i]);
+		measured_print(stdout, terminal_width(), &job->studies[i]);
+		measured_print_alone(stdout, terminal_width(), &job->studies[i]);
 		report_observations(stdout, terminal_width(), &job->studies[i]);
 		if (job->count > 1)
 			fputc('\n', stdout);

@@ -25,7 +25,9 @@ struct engine_config {
 	/* RAM, whole pages: of which it makes anonymous memory, and which PFN mappings may name. linux
 	 * ignores them, and the policy. */
 	uint64_t memory_bytes, exported_bytes;
-	bool structure_only; /* pages have no contents */
+	bool structure_only; /* pages have no contents: then there are no files on a disk */
+	/* memory_bytes are all the RAM there is: page tables come out of it too, and reclaim has work. */
+	bool pressed;
 	/* host: the RAM is real before anything runs, as a kernel's is, and not made page by page where it is
 	 * first used. */
 	bool populate;
@@ -59,6 +61,22 @@ struct engine_statistics {
 	enum engine_counter counter;
 	bool has_retired;            /* whether the next is known */
 	uint64_t peak_retired_bytes; /* the most memory that ever waited for a grace period */
+};
+
+/*
+ * What the memory system did because memory was short, since open: pages, but for what is said. On linux of
+ * the control group of number 1, and only as far as its memory.stat tells; else 0.
+ */
+struct engine_pressure {
+	uint64_t scanned, reclaimed; /* looked at to be taken; taken */
+	uint64_t entries,
+	    skipped;       /* page table entries looked at; passed over as another CPU had them locked */
+	uint64_t refaults; /* pages that came back after they were taken */
+	uint64_t direct;   /* times that who needed a page reclaimed itself */
+	uint64_t swap_reads, swapped_in, swap_writes, swapped_out; /* transfers, and their pages */
+	uint64_t touched_in;                /* of those read, the ones that somebody had touched */
+	uint64_t write_backs, written_back; /* transfers to files, and their pages */
+	uint64_t written_alone; /* of the transfers, those of one page that reclaim could not do without */
 };
 
 /* Every int below is 0 or a negative errno. */
@@ -106,6 +124,8 @@ struct engine {
 	void (*measure_end)(void);
 	bool (*measure_active)(void);
 	void (*count_operations)(uint64_t count);
+	/* The calling CPU's clock. */
+	uint64_t (*clock_ns)(void);
 
 	/*
 	 * The memory system's operations, from inside a body. A space is named by a small number that the
@@ -121,6 +141,10 @@ struct engine {
 	 */
 	int (*group_create)(unsigned group, unsigned parent);
 	int (*space_create_in)(unsigned space, unsigned group);
+	/* Sets the limit, in bytes; -EBUSY when the group has more. */
+	int (*group_set_limit)(unsigned group, uint64_t bytes);
+	/* Makes a space as fork(2) does, in the parent's group. NULL where there is none. */
+	int (*space_fork)(unsigned parent, unsigned space);
 	void (*space_destroy)(unsigned space);
 	/* Maps [address, address + length) so that its fault handler inserts frame_of_ram + page index, of
 	 * the exported RAM, 0 the first. */
@@ -128,9 +152,26 @@ struct engine {
 	/* Maps anonymous memory to read and write, in pages of PORT_PAGE_SIZE, where nothing is mapped
 	 * (-EEXIST else); private, or `shared` with spaces that are forked from this one. */
 	int (*map_anon)(unsigned space, uintptr_t address, size_t length, bool shared);
-	/* Maps a new file of a memory file system, `length` bytes of which none is there yet, to read and
-	 * write, shared; else as map_anon. The file goes when nothing maps it any more. */
-	int (*map_file)(unsigned space, uintptr_t address, size_t length);
+	/*
+	 * Files, named as spaces are, 0 to ENGINE_FILES_MAX - 1. A new one has `bytes` zeroes, none of which
+	 * is there yet; it is of a memory file system, or, `on_disk`, on a disk (engine/memory_disk.h). A
+	 * mapping is shared, to read and write; else as map_anon. A file that is closed goes when nothing
+	 * maps it any more; what is left of them goes with the engine.
+	 */
+	int (*file_create)(unsigned file, uint64_t bytes, bool on_disk);
+	int (*file_map)(unsigned space, uintptr_t address, size_t length, unsigned file, uint64_t offset);
+	void (*file_close)(unsigned file);
+	/* Copies [offset, offset + bytes), whole pages, from one file to the same place of another, through
+	 * the page cache, as a program does that reads and writes. */
+	int (*file_copy)(unsigned to, unsigned from, uint64_t offset, uint64_t bytes);
+	/* Writes up to `bytes` of what is dirty of all files, in bulk, as a background would. NULL where the
+	 * system has one that cannot be told. */
+	void (*write_back)(uint64_t bytes);
+	/* Takes up to `bytes` of pages away from whoever has them, on the calling CPU. Returns how many bytes
+	 * are free or will be after a grace period. NULL where only the system decides. */
+	uint64_t (*reclaim)(uint64_t bytes);
+	/* Adds a swap area in memory that does not count as RAM. NULL: what there is must do. */
+	int (*swap_add)(uint64_t bytes);
 	int (*unmap)(unsigned space, uintptr_t address, size_t length);
 	/* Gives pages back and leaves the mapping, as MADV_DONTNEED does. */
 	int (*dontneed)(unsigned space, uintptr_t address, size_t length);
@@ -139,6 +180,7 @@ struct engine {
 	int (*touch)(unsigned space, uintptr_t address, bool write);
 	/* While no body runs, but for the caller. */
 	void (*statistics)(struct engine_statistics *statistics);
+	void (*pressure)(struct engine_pressure *pressure);
 	/* Every invariant of the memory system; 0, or -EINVAL with the first that is broken. */
 	int (*check)(struct message *why);
 
@@ -149,6 +191,7 @@ struct engine {
 
 #define ENGINE_SPACES_MAX 1024u
 #define ENGINE_GROUPS_MAX 2048u
+#define ENGINE_FILES_MAX  16u
 
 extern const struct engine engine_vsmp;
 extern const struct engine engine_host;

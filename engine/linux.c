@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@ static struct {
 	unsigned spaces;
 	unsigned group[PORT_CPUS_MAX]; /* of each space */
 	bool profile;                  /* the next run */
+	int file[ENGINE_FILES_MAX];    /* descriptor + 1; 0: none */
 	struct engine_statistics statistics;
 	struct vsmp_report report;
 } kernel;
@@ -47,9 +49,19 @@ static int linux_open(const struct engine_config *config, struct message *why)
 	return 0;
 }
 
+static void linux_file_close(unsigned file)
+{
+	if (file >= ENGINE_FILES_MAX || !kernel.file[file])
+		return;
+	close(kernel.file[file] - 1);
+	kernel.file[file] = 0;
+}
+
 static void linux_close(void)
 {
 	perf_report_free(&kernel.report);
+	for (unsigned file = 0; file < ENGINE_FILES_MAX; file++)
+		linux_file_close(file);
 	linux_groups_remove();
 	kernel.cpus = 0;
 }
@@ -136,12 +148,12 @@ static void linux_space_destroy(unsigned space)
 		kernel.spaces = 0;
 }
 
-static int map(uintptr_t address, size_t length, int flags, int file)
+static int map(uintptr_t address, size_t length, int flags, int file, uint64_t offset)
 {
 	void *wanted = (void *)address;
 
 	flags |= MAP_FIXED_NOREPLACE | MAP_NORESERVE;
-	if (mmap(wanted, length, PROT_READ | PROT_WRITE, flags, file, 0) != wanted)
+	if (mmap(wanted, length, PROT_READ | PROT_WRITE, flags, file, (off_t)offset) != wanted)
 		return -errno;
 	/* Small pages, as everywhere; a kernel that has no large ones does not know the advice. */
 	return madvise(wanted, length, MADV_NOHUGEPAGE) && errno != EINVAL ? -errno : 0;
@@ -151,21 +163,73 @@ static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool
 {
 	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
-	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1);
+	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 }
 
-/* A file of the kernel's own tmpfs, without a name: it goes with the process, whatever ends that. */
-static int linux_map_file(unsigned space, uintptr_t address, size_t length)
+/* Where files on a disk are: as other programs, in TMPDIR, but not where that is a memory file system as a
+ * rule. */
+static int open_unnamed(void)
 {
-	int file, error;
+	const char *folder = getenv("TMPDIR");
 
+	return open(folder ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+/* Files without a name, which go with the process, whatever ends that: of the kernel's own tmpfs, or on disk.
+ */
+static int linux_file_create(unsigned file, uint64_t bytes, bool on_disk)
+{
+	int made;
+
+	if (file >= ENGINE_FILES_MAX)
+		return -EOPNOTSUPP;
+	if (kernel.file[file])
+		return -EEXIST;
+	made = on_disk ? open_unnamed() : memfd_create("softfault", MFD_CLOEXEC);
+	if (made < 0)
+		return -errno;
+	if (ftruncate(made, (off_t)bytes)) {
+		int error = -errno;
+
+		close(made);
+		return error;
+	}
+	kernel.file[file] = made + 1;
+	return 0;
+}
+
+static int linux_file_map(unsigned space, uintptr_t address, size_t length, unsigned file, uint64_t offset)
+{
 	if (space >= kernel.cpus)
 		return -EOPNOTSUPP;
-	file = memfd_create("softfault", MFD_CLOEXEC);
-	if (file < 0)
+	if (file >= ENGINE_FILES_MAX || !kernel.file[file])
+		return -EINVAL;
+	return map(address, length, MAP_SHARED, kernel.file[file] - 1, offset);
+}
+
+#define COPY_BYTES 65536u
+
+static int copy_some(int to, int from, off_t offset, size_t bytes, char *buffer)
+{
+	ssize_t done = pread(from, buffer, bytes, offset);
+
+	if (done == (ssize_t)bytes)
+		done = pwrite(to, buffer, bytes, offset);
+	if (done < 0)
 		return -errno;
-	error = ftruncate(file, (off_t)length) ? -errno : map(address, length, MAP_SHARED, file);
-	close(file);
+	return done == (ssize_t)bytes ? 0 : -EIO;
+}
+
+static int linux_file_copy(unsigned to, unsigned from, uint64_t offset, uint64_t bytes)
+{
+	char buffer[COPY_BYTES];
+	int error = 0;
+
+	if (to >= ENGINE_FILES_MAX || from >= ENGINE_FILES_MAX || !kernel.file[to] || !kernel.file[from])
+		return -EINVAL;
+	for (uint64_t done = 0; done < bytes && !error; done += COPY_BYTES)
+		error = copy_some(kernel.file[to] - 1, kernel.file[from] - 1, (off_t)(offset + done),
+				  bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES, buffer);
 	return error;
 }
 
@@ -201,6 +265,20 @@ static void linux_statistics(struct engine_statistics *statistics)
 	*statistics = kernel.statistics;
 }
 
+/* What the group of number 1 tells; kernels tell more or less, the unified hierarchy most. */
+static void linux_pressure(struct engine_pressure *pressure)
+{
+	*pressure = (struct engine_pressure){
+	    .scanned = linux_groups_count(1, "pgscan"),
+	    .reclaimed = linux_groups_count(1, "pgsteal"),
+	    .refaults = linux_groups_count(1, "workingset_refault_anon") +
+			linux_groups_count(1, "workingset_refault_file"),
+	    .swapped_in = linux_groups_count(1, "pswpin"),
+	    .touched_in = linux_groups_count(1, "pgmajfault"),
+	    .swapped_out = linux_groups_count(1, "pswpout"),
+	};
+}
+
 /* It is the running kernel's own affair. */
 static int linux_check(struct message *why)
 {
@@ -225,15 +303,21 @@ const struct engine engine_linux = {
     .measure_end = linux_measure_end,
     .measure_active = windows_active,
     .count_operations = linux_count_operations,
+    .clock_ns = windows_clock_ns,
     .space_create = linux_space_create,
     .group_create = linux_groups_create,
+    .group_set_limit = linux_groups_set_limit,
     .space_create_in = linux_space_create_in,
     .space_destroy = linux_space_destroy,
     .map_anon = linux_map_anon,
-    .map_file = linux_map_file,
+    .file_create = linux_file_create,
+    .file_map = linux_file_map,
+    .file_close = linux_file_close,
+    .file_copy = linux_file_copy,
     .unmap = linux_unmap,
     .dontneed = linux_dontneed,
     .touch = linux_touch,
     .check = linux_check,
     .statistics = linux_statistics,
+    .pressure = linux_pressure,
 };

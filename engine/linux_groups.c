@@ -271,6 +271,34 @@ int linux_groups_create(unsigned group, unsigned parent)
 	return error;
 }
 
+int linux_groups_set_limit(unsigned group, uint64_t bytes)
+{
+	char text[32];
+
+	if (!groups.path[group])
+		return -EINVAL;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	return write_file(groups.path[group], groups.unified ? "memory.max" : "memory.limit_in_bytes", text);
+}
+
+uint64_t linux_groups_count(unsigned group, const char *key)
+{
+	char path[PATH_BYTES + 64], name[64];
+	unsigned long long value, found = 0;
+	FILE *file;
+
+	if (!groups.path[group])
+		return 0;
+	snprintf(path, sizeof(path), "%s/memory.stat", groups.path[group]);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%63s %llu", name, &value) == 2)
+		if (!strcmp(name, key))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
 int linux_groups_enter(unsigned group)
 {
 	return write_file(groups.path[group], "cgroup.procs", "0");

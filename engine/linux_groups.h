@@ -8,12 +8,20 @@
 #ifndef ENGINE_LINUX_GROUPS_H
 #define ENGINE_LINUX_GROUPS_H
 
+#include <stdint.h>
+
 /*
  * Makes group `group` (1 to ENGINE_GROUPS_MAX - 1) below `parent`, which exists; 0 is the group of this
  * process. Returns 0, or a negative errno: -EOPNOTSUPP when no memory controller is mounted, -EACCES, -EROFS
  * and others where none can be made, as in a container.
  */
 int linux_groups_create(unsigned group, unsigned parent);
+
+/* Sets how much memory a group that exists may have. Returns 0 or a negative errno. */
+int linux_groups_set_limit(unsigned group, uint64_t bytes);
+
+/* Adds up what a group's memory.stat has under `key`, "pgscan"; 0 where it has no such line. */
+uint64_t linux_groups_count(unsigned group, const char *key);
 
 /* Moves the calling process into a group that exists. Returns 0 or a negative errno. */
 int linux_groups_enter(unsigned group);

@@ -7,15 +7,24 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "engine/memory_disk.h"
 #include "engine/engine.h"
 #include "mm/system/system.h"
 #include "softfault.h"
+#include "port/cpu.h"
 #include "port/memory.h"
 #include "port/page.h"
+
+/* What a program copies at once. */
+#define COPY_BYTES (16 * PORT_PAGE_SIZE)
 
 /* A space has a cache line of its own here: one CPU makes its space while others look theirs up. */
 struct engine_space {
 	CACHE_LINE_ALIGNED struct sf_space *space;
+};
+
+struct engine_file {
+	struct sf_object *object; /* NULL: there is none */
 };
 
 /* On cache lines of its own: every operation reads it. */
@@ -24,6 +33,8 @@ static struct {
 	struct engine_space *spaces;                 /* [ENGINE_SPACES_MAX] */
 	struct sf_group **groups;                    /* [ENGINE_GROUPS_MAX]; the root is number 0 */
 	uint64_t own_frames, exported_frames;
+	struct engine_file files[ENGINE_FILES_MAX];
+	unsigned char *buffers; /* of each CPU, for copies */
 } memory;
 
 /*
@@ -39,8 +50,10 @@ static void free_tables(void)
 {
 	port_memory_free(memory.spaces, ENGINE_SPACES_MAX * sizeof(*memory.spaces));
 	port_memory_free(memory.groups, ENGINE_GROUPS_MAX * sizeof(struct sf_group *));
+	port_memory_free(memory.buffers, port_cpu_count() * COPY_BYTES);
 	memory.spaces = NULL;
 	memory.groups = NULL;
+	memory.buffers = NULL;
 }
 
 static int make_tables(struct message *why)
@@ -49,7 +62,8 @@ static int make_tables(struct message *why)
 					  "struct engine_space");
 	memory.groups = port_memory_alloc(ENGINE_GROUPS_MAX * sizeof(struct sf_group *),
 					  PORT_NODE_FIRST_TOUCH, "struct sf_group *");
-	if (memory.spaces && memory.groups)
+	memory.buffers = port_memory_alloc(port_cpu_count() * COPY_BYTES, PORT_NODE_FIRST_TOUCH, NULL);
+	if (memory.spaces && memory.groups && memory.buffers)
 		return 0;
 	free_tables();
 	return message_set(why, -ENOMEM, "no memory for the tables of spaces and groups");
@@ -71,7 +85,9 @@ int engine_memory_open(const struct engine_config *engine, struct message *why)
 				   " bytes of memory are not whole pages of %zu bytes",
 				   engine->memory_bytes, engine->exported_bytes, PORT_PAGE_SIZE);
 	config.exported_frames = engine->exported_bytes / PORT_PAGE_SIZE;
-	config.own_frames = frames + table_frames_for(frames + config.exported_frames);
+	config.own_frames = frames;
+	if (!engine->pressed)
+		config.own_frames += table_frames_for(frames + config.exported_frames);
 	error = make_tables(why);
 	if (error)
 		return error;
@@ -89,6 +105,8 @@ int engine_memory_open(const struct engine_config *engine, struct message *why)
 void engine_memory_forget(void)
 {
 	memory.system = NULL;
+	for (unsigned file = 0; file < ENGINE_FILES_MAX; file++)
+		memory.files[file].object = NULL;
 }
 
 /* Groups can be below others of any number: those without any go first. */
@@ -113,6 +131,8 @@ void engine_memory_close(void)
 		return;
 	for (unsigned space = 0; space < ENGINE_SPACES_MAX; space++)
 		engine_memory_space_destroy(space);
+	for (unsigned file = 0; file < ENGINE_FILES_MAX; file++)
+		engine_memory_file_close(file);
 	destroy_groups();
 	system_destroy(memory.system);
 	memory.system = NULL;
@@ -136,6 +156,13 @@ int engine_memory_group_create(unsigned group, unsigned parent)
 	return memory.groups[group] ? -EEXIST : sf_group_create(memory.groups[parent], &memory.groups[group]);
 }
 
+int engine_memory_group_set_limit(unsigned group, uint64_t bytes)
+{
+	struct sf_group *found = find_group(group);
+
+	return found ? sf_group_set_limit(found, bytes) : -EINVAL;
+}
+
 int engine_memory_space_create_in(unsigned space, unsigned group)
 {
 	if (!find_group(group) || space >= ENGINE_SPACES_MAX)
@@ -148,6 +175,15 @@ int engine_memory_space_create_in(unsigned space, unsigned group)
 int engine_memory_space_create(unsigned space)
 {
 	return engine_memory_space_create_in(space, 0);
+}
+
+int engine_memory_space_fork(unsigned parent, unsigned space)
+{
+	struct sf_space *found = find(parent);
+
+	if (!found || space >= ENGINE_SPACES_MAX)
+		return -EINVAL;
+	return memory.spaces[space].space ? -EEXIST : sf_space_fork(found, &memory.spaces[space].space);
 }
 
 void engine_memory_space_destroy(unsigned space)
@@ -177,19 +213,93 @@ int engine_memory_map_anon(unsigned space, uintptr_t address, size_t length, boo
 	return found ? sf_map(found, address, length, SF_PROT_READ | SF_PROT_WRITE, flags, &mapped) : -EINVAL;
 }
 
-int engine_memory_map_file(unsigned space, uintptr_t address, size_t length)
+static struct engine_file *find_file(unsigned file)
+{
+	return memory.system && file < ENGINE_FILES_MAX ? &memory.files[file] : NULL;
+}
+
+int engine_memory_file_create(unsigned file, uint64_t bytes, bool on_disk)
+{
+	struct engine_file *made = find_file(file);
+	struct sf_backing *disk;
+	int error;
+
+	if (!made || !bytes)
+		return -EINVAL;
+	if (made->object)
+		return -EEXIST;
+	if (!on_disk)
+		return sf_object_create(memory.system, bytes, 0, &made->object);
+	disk = disk_create(bytes);
+	if (!disk)
+		return -ENOMEM;
+	error = sf_file_open(memory.system, disk, &made->object);
+	if (error)
+		disk_destroy(disk);
+	return error;
+}
+
+int engine_memory_file_map(unsigned space, uintptr_t address, size_t length, unsigned file, uint64_t offset)
 {
 	struct sf_space *found = find(space);
-	struct sf_object *file;
+	struct engine_file *mapped_file = find_file(file);
 	uint64_t mapped;
-	int error = found ? sf_object_create(memory.system, length, 0, &file) : -EINVAL;
 
-	if (error)
-		return error;
-	error = sf_map_object(found, address, length, SF_PROT_READ | SF_PROT_WRITE,
-			      SF_MAP_SHARED | SF_MAP_FIXED_NOREPLACE, file, 0, &mapped);
-	sf_object_close(file);
+	if (!found || !mapped_file || !mapped_file->object)
+		return -EINVAL;
+	return sf_map_object(found, address, length, SF_PROT_READ | SF_PROT_WRITE,
+			     SF_MAP_SHARED | SF_MAP_FIXED_NOREPLACE, mapped_file->object, offset, &mapped);
+}
+
+void engine_memory_file_close(unsigned file)
+{
+	struct engine_file *closed = find_file(file);
+
+	if (!closed || !closed->object)
+		return;
+	sf_object_close(closed->object);
+	closed->object = NULL;
+}
+
+static int copy_some(struct sf_object *to, struct sf_object *from, uint64_t offset, uint64_t bytes,
+		     void *buffer)
+{
+	int64_t done = sf_object_read(from, offset, buffer, bytes);
+
+	if (done == (int64_t)bytes)
+		done = sf_object_write(to, offset, buffer, bytes);
+	if (done < 0)
+		return (int)done;
+	return done == (int64_t)bytes ? 0 : -EIO;
+}
+
+int engine_memory_file_copy(unsigned to, unsigned from, uint64_t offset, uint64_t bytes)
+{
+	struct engine_file *target = find_file(to), *source = find_file(from);
+	int error = 0;
+
+	if (!target || !source || !target->object || !source->object)
+		return -EINVAL;
+	for (uint64_t done = 0; done < bytes && !error; done += COPY_BYTES)
+		error = copy_some(target->object, source->object, offset + done,
+				  bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES,
+				  memory.buffers + port_cpu() * COPY_BYTES);
 	return error;
+}
+
+void engine_memory_write_back(uint64_t bytes)
+{
+	sf_write_back(memory.system, bytes);
+}
+
+uint64_t engine_memory_reclaim(uint64_t bytes)
+{
+	return sf_group_reclaim(memory.groups[0], bytes);
+}
+
+int engine_memory_swap_add(uint64_t bytes)
+{
+	return memory.system ? sf_swap_add_memory(memory.system, bytes, 0) : -EINVAL;
 }
 
 int engine_memory_unmap(unsigned space, uintptr_t address, size_t length)
@@ -222,6 +332,29 @@ void engine_memory_statistics(struct engine_statistics *statistics)
 						 .counter = ENGINE_COUNTER_SYSTEM,
 						 .has_retired = true,
 						 .peak_retired_bytes = system.peak_retired_bytes};
+}
+
+void engine_memory_pressure(struct engine_pressure *pressure)
+{
+	struct sf_reclaim_statistics reclaim;
+	struct sf_swap_statistics swap;
+
+	sf_reclaim_statistics(memory.system, &reclaim);
+	sf_swap_statistics(memory.system, &swap);
+	*pressure = (struct engine_pressure){.scanned = reclaim.scanned,
+					     .reclaimed = reclaim.reclaimed,
+					     .entries = reclaim.entries,
+					     .skipped = reclaim.skipped,
+					     .refaults = reclaim.refaults,
+					     .direct = reclaim.direct,
+					     .swap_reads = swap.reads,
+					     .swapped_in = swap.read + swap.ahead,
+					     .touched_in = swap.read,
+					     .swap_writes = swap.writes,
+					     .swapped_out = swap.written,
+					     .write_backs = reclaim.write_backs,
+					     .written_back = reclaim.written_back,
+					     .written_alone = reclaim.written_alone};
 }
 
 int engine_memory_check(struct message *why)

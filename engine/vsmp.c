@@ -11,6 +11,8 @@
 /* CPUs start within this of each other, so that no two repetitions begin in the same step. */
 #define START_SPREAD_CYCLES 10000
 
+static double gigahertz; /* of the machine that is open */
+
 static unsigned cpus(void)
 {
 	return VSMP_CPUS_MAX;
@@ -53,6 +55,7 @@ static int open_engine(const struct engine_config *config, struct message *why)
 
 	if (error)
 		return error;
+	gigahertz = config->machine->gigahertz;
 	error = vsmp_setup(open_memory, &opening, why);
 	if (!error)
 		error = opening.error;
@@ -78,6 +81,11 @@ static int run(void (*body)(unsigned cpu, void *argument), void *argument, struc
 	if (!error)
 		vsmp_timing(&timing->cpu_seconds_per_operation, &timing->seconds, &timing->operations);
 	return error;
+}
+
+static uint64_t clock_ns(void)
+{
+	return (uint64_t)((double)vsmp_now_cycles() / gigahertz);
 }
 
 static int can_profile(struct message *why)
@@ -119,17 +127,27 @@ const struct engine engine_vsmp = {
     .measure_end = vsmp_measure_end,
     .measure_active = vsmp_measure_active,
     .count_operations = vsmp_count_operations,
+    .clock_ns = clock_ns,
     .space_create = engine_memory_space_create,
     .group_create = engine_memory_group_create,
+    .group_set_limit = engine_memory_group_set_limit,
     .space_create_in = engine_memory_space_create_in,
+    .space_fork = engine_memory_space_fork,
     .space_destroy = engine_memory_space_destroy,
     .map_pfn = engine_memory_map_pfn,
     .map_anon = engine_memory_map_anon,
-    .map_file = engine_memory_map_file,
+    .file_create = engine_memory_file_create,
+    .file_map = engine_memory_file_map,
+    .file_close = engine_memory_file_close,
+    .file_copy = engine_memory_file_copy,
+    .write_back = engine_memory_write_back,
+    .reclaim = engine_memory_reclaim,
+    .swap_add = engine_memory_swap_add,
     .unmap = engine_memory_unmap,
     .dontneed = engine_memory_dontneed,
     .touch = engine_memory_touch,
     .statistics = engine_memory_statistics,
+    .pressure = engine_memory_pressure,
     .check = engine_memory_check,
     .burst = burst,
 };

@@ -44,7 +44,7 @@ static struct {
 	unsigned run_cpus;
 } * shared;
 
-static uint64_t now_ns(void)
+uint64_t windows_clock_ns(void)
 {
 	struct timespec now;
 
@@ -132,7 +132,7 @@ void windows_return(unsigned cpu)
 	struct window *window = &shared->windows[cpu];
 
 	if (window->state == WINDOW_OPEN)
-		window->end_ns = now_ns();
+		window->end_ns = windows_clock_ns();
 	if (window->state != WINDOW_ENDED)
 		end_window(window);
 	pthread_mutex_lock(&shared->barrier.mutex);
@@ -147,7 +147,7 @@ void windows_begin(unsigned cpu)
 
 	invariant(window->state == WINDOW_NONE);
 	window->state = WINDOW_OPEN;
-	window->begin_ns = now_ns();
+	window->begin_ns = windows_clock_ns();
 	window->end_ns = window->begin_ns;
 }
 
@@ -156,7 +156,7 @@ void windows_end(unsigned cpu)
 	struct window *window = &shared->windows[cpu];
 
 	invariant(window->state == WINDOW_OPEN);
-	window->end_ns = now_ns();
+	window->end_ns = windows_clock_ns();
 	end_window(window);
 }
 

@@ -29,5 +29,6 @@ void windows_begin(unsigned cpu);
 void windows_end(unsigned cpu);
 bool windows_active(void);
 void windows_count(unsigned cpu, uint64_t operations);
+uint64_t windows_clock_ns(void);
 
 #endif

@@ -25,6 +25,14 @@ struct document;
 		}                                                                        \
 	}
 
+/* The same for one that may be missing; its members are then zeroes. */
+#define DOCUMENT_OPTIONAL_GROUP(name, structure, group_fields)                            \
+	{                                                                                 \
+		.key = name, .data_offset = 0, .value = {                                 \
+			CYAML_VALUE_MAPPING(CYAML_FLAG_OPTIONAL, structure, group_fields) \
+		}                                                                         \
+	}
+
 /*
  * Reads the file at `path` (copied) and parses it. `guide` is the page that tells how such a file looks; it
  * must outlive the document. Returns 0; -EINVAL with a located message when it is not

@@ -56,6 +56,20 @@ static const struct cyaml_schema_field variant_fields[] = {
 static const struct cyaml_schema_value variant_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_variant, variant_fields)};
 
+static const struct cyaml_schema_field shown_case_fields[] = {
+    CYAML_FIELD_STRING_PTR("variant", TEXT, struct experiment_shown_case, variant, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE("cpus", CYAML_FLAG_POINTER, struct experiment_shown_case, cpus, &cpus_entry, 1, 64),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value shown_case_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct experiment_shown_case, shown_case_fields)};
+
+static const struct cyaml_schema_field shown_fields[] = {
+    CYAML_FIELD_UINT("repetitions", CYAML_FLAG_OPTIONAL, struct experiment, shown.repetitions),
+    CYAML_FIELD_SEQUENCE("cases", CYAML_FLAG_POINTER, struct experiment, shown.cases, &shown_case_entry, 1,
+			 64),
+    CYAML_FIELD_END};
+
 static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_STRING_PTR("name", TEXT, struct experiment, name, 1, 63),
     CYAML_FIELD_STRING_PTR("title", TEXT, struct experiment, title, 1, CYAML_UNLIMITED),
@@ -65,7 +79,9 @@ static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_SEQUENCE("cpus", CYAML_FLAG_POINTER, struct experiment, cpus, &cpus_entry, 1, 64),
     DOCUMENT_GROUP("operations", struct experiment, operations_fields),
     CYAML_FIELD_SEQUENCE("variants", CYAML_FLAG_POINTER, struct experiment, variants, &variant_entry, 1, 64),
+    DOCUMENT_OPTIONAL_GROUP("shown", struct experiment, shown_fields),
     CYAML_FIELD_IGNORE("published", CYAML_FLAG_OPTIONAL),
+    CYAML_FIELD_IGNORE("verdicts", CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value schema = {
@@ -171,6 +187,35 @@ static int check_numbers(struct document *document, const struct experiment *exp
 	return 0;
 }
 
+/* More repetitions than this would take days. */
+#define REPETITIONS_MAX 1000u
+
+static int check_shown(struct document *document, const struct experiment *experiment, struct message *why)
+{
+	char place[64];
+
+	if (experiment->shown.repetitions > REPETITIONS_MAX)
+		return document_error(document, why, "shown.repetitions",
+				      "\"repetitions\" is %u; it must be 1 to %u",
+				      experiment->shown.repetitions, REPETITIONS_MAX);
+	for (uint32_t i = 0; i < experiment->shown.cases_count; i++) {
+		const struct experiment_shown_case *shown = &experiment->shown.cases[i];
+		struct message wrong = {""};
+
+		snprintf(place, sizeof(place), "shown.cases.%u.variant", i);
+		if (!experiment_variant(experiment, shown->variant, &wrong))
+			return document_error(document, why, place, "%s", wrong.text);
+		for (uint32_t j = 0; j < shown->cpus_count; j++) {
+			snprintf(place, sizeof(place), "shown.cases.%u.cpus.%u", i, j);
+			if (!shown->cpus[j] || shown->cpus[j] > VSMP_CPUS_MAX)
+				return document_error(document, why, place,
+						      "\"cpus\" has %u; it must be 1 to %u", shown->cpus[j],
+						      VSMP_CPUS_MAX);
+		}
+	}
+	return 0;
+}
+
 static int check(struct document *document, const struct experiment *experiment, struct message *why)
 {
 	const char *path = document_path(document);
@@ -187,7 +232,9 @@ static int check(struct document *document, const struct experiment *experiment,
 	if (!workload_find(experiment->workload, &wrong))
 		return document_error(document, why, "workload", "%s", wrong.text);
 	error = check_numbers(document, experiment, why);
-	return error ? error : check_variants(document, experiment, why);
+	if (!error)
+		error = check_variants(document, experiment, why);
+	return error ? error : check_shown(document, experiment, why);
 }
 
 int experiment_load(struct experiment **experiment, const char *name, struct document **document,

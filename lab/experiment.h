@@ -29,6 +29,13 @@ struct experiment_variant {
 	uint32_t options_count;
 };
 
+/* A variant, and the numbers of CPUs on which `reproduce` shows it. */
+struct experiment_shown_case {
+	char *variant;
+	uint32_t *cpus;
+	uint32_t cpus_count;
+};
+
 struct experiment {
 	char *name;
 	char *title;
@@ -47,6 +54,11 @@ struct experiment {
 	} operations;
 	struct experiment_variant *variants;
 	uint32_t variants_count;
+	struct {                      /* what `reproduce` shows beside what was published, see lab/shown.h */
+		uint32_t repetitions; /* 0 counts as 1 */
+		struct experiment_shown_case *cases;
+		uint32_t cases_count;
+	} shown;
 };
 
 /*

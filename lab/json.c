@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lab/json_parts.h"
+#include "lab/measured.h"
 #include "lab/placement.h"
 #include "lab/report.h"
 #include "lab/scaling.h"
@@ -169,8 +170,12 @@ json_t *json_study(const struct study *study, const struct published_list *publi
 	const struct study_plan *plan = &study->plan;
 	json_t *results = json_array();
 
-	for (size_t i = 0; i < plan->case_count; i++)
-		json_array_append_new(results, result(study, &study->rows[i], published));
+	for (size_t i = 0; i < plan->case_count; i++) {
+		json_t *one = result(study, &study->rows[i], published);
+
+		json_object_set_new(one, "measured", measured_json(study, i));
+		json_array_append_new(results, one);
+	}
 	return json_pack("{s:i, s:s, s:s, s:s?, s:I, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:o, s:o, "
 			 "s:o, s:o, s:o}",
 			 "schema", 1, "experiment", plan->experiment->name, "engine", plan->engine->name,

@@ -40,6 +40,21 @@ static const struct cyaml_schema_field published_fields[] = {
 static const struct cyaml_schema_value published_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct published, published_fields)};
 
+static const struct cyaml_strval verdicts[] = {
+    {"within noise", VERDICT_NOISE}, {"faster", VERDICT_FASTER}, {"slower", VERDICT_SLOWER}};
+
+static const struct cyaml_schema_field verdict_fields[] = {
+    CYAML_FIELD_STRING_PTR("variant", TEXT, struct published_verdict, variant, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_STRING_PTR("against", TEXT, struct published_verdict, against, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_UINT("cpus", CYAML_FLAG_DEFAULT, struct published_verdict, cpus),
+    CYAML_FIELD_ENUM("verdict", STRICT, struct published_verdict, verdict, verdicts,
+		     CYAML_ARRAY_LEN(verdicts)),
+    CYAML_FIELD_STRING_PTR("source", TEXT, struct published_verdict, source, 1, CYAML_UNLIMITED),
+    CYAML_FIELD_END};
+
+static const struct cyaml_schema_value verdict_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct published_verdict, verdict_fields)};
+
 /* The rest of the file is the experiment's, and was checked with it. */
 static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_IGNORE("name", CYAML_FLAG_OPTIONAL),
@@ -52,6 +67,9 @@ static const struct cyaml_schema_field fields[] = {
     CYAML_FIELD_IGNORE("variants", CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_SEQUENCE("published", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published_list,
 			 published, &published_entry, 0, 256),
+    CYAML_FIELD_IGNORE("shown", CYAML_FLAG_OPTIONAL),
+    CYAML_FIELD_SEQUENCE("verdicts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published_list,
+			 verdicts, &verdict_entry, 0, 64),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value schema = {
@@ -144,6 +162,33 @@ static int check_one(struct document *document, const struct experiment *experim
 	return error ? error : check_keys(document, published, index, why);
 }
 
+/* Both sides must be shown, or nothing could be set beside it. */
+static int check_verdict(struct document *document, const struct experiment *experiment,
+			 const struct published_verdict *verdict, uint32_t index, struct message *why)
+{
+	const char *const sides[] = {verdict->variant, verdict->against};
+	char place[64];
+
+	for (size_t side = 0; side < ARRAY_SIZE(sides); side++) {
+		bool shown = false;
+
+		for (uint32_t i = 0; i < experiment->shown.cases_count; i++) {
+			const struct experiment_shown_case *one = &experiment->shown.cases[i];
+
+			for (uint32_t j = 0; j < one->cpus_count; j++)
+				shown = shown ||
+					(one->cpus[j] == verdict->cpus && !strcmp(one->variant, sides[side]));
+		}
+		if (shown)
+			continue;
+		snprintf(place, sizeof(place), "verdicts.%u.%s", index, side ? "against" : "variant");
+		return document_error(document, why, place,
+				      "\"%s\" on %u CPUs is not among the cases of \"shown\"",
+				      message_quote(sides[side]).text, verdict->cpus);
+	}
+	return 0;
+}
+
 int published_load(struct published_list **list, struct document *document,
 		   const struct experiment *experiment, struct message *why)
 {
@@ -153,6 +198,8 @@ int published_load(struct published_list **list, struct document *document,
 
 	for (uint32_t i = 0; !error && i < loaded->published_count; i++)
 		error = check_one(document, experiment, loaded, i, why);
+	for (uint32_t i = 0; !error && i < loaded->verdicts_count; i++)
+		error = check_verdict(document, experiment, &loaded->verdicts[i], i, why);
 	if (error) {
 		published_free(loaded);
 		return error;

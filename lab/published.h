@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lab/comparison.h"
 #include "lab/document.h"
 #include "lab/experiment.h"
 
@@ -41,14 +42,24 @@ struct published {
 	uint32_t ours_count, of_count;
 };
 
+/* What was said of two variants: how `variant` is against the other one. */
+struct published_verdict {
+	char *variant, *against;
+	uint32_t cpus;
+	enum verdict verdict;
+	char *source;
+};
+
 struct published_list {
 	struct published *published;
 	uint32_t published_count;
+	struct published_verdict *verdicts;
+	uint32_t verdicts_count;
 };
 
 /*
- * Reads the published figures of an experiment, whose variants and CPU counts they must name, from the
- * document that experiment_load() left open. Returns 0; -EINVAL with a located message.
+ * Reads the published figures and verdicts of an experiment, whose variants they must name, from the document
+ * that experiment_load() left open. Returns 0; -EINVAL with a located message.
  */
 int published_load(struct published_list **list, struct document *document,
 		   const struct experiment *experiment, struct message *why);

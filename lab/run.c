@@ -24,6 +24,7 @@ static struct workload_size size_of(const struct run_request *request)
 					  request->small ? 0 : request->experiment->operations.published,
 				      .measured = request->operations,
 				      .warm_up = request->warm_up,
+				      .seed = request->seed,
 				      .settings = request->settings,
 				      .simulated = run_is_simulated(request->engine),
 				      .unchecked = request->unchecked};
@@ -39,7 +40,9 @@ static int configure(const struct run_request *request, const struct workload *w
 	    .memory_bytes = workload->memory_bytes ? workload->memory_bytes(size) : 0,
 	    .exported_bytes = workload->exported_bytes ? workload->exported_bytes(size) : 0,
 	    /* A simulated machine counts what clearing costs without doing it. */
-	    .structure_only = workload->structure_only || run_is_simulated(request->engine),
+	    .structure_only =
+		workload->structure_only || (run_is_simulated(request->engine) && !workload->contents),
+	    .pressed = workload->pressed,
 	    .populate = workload->populate,
 	    .gather_batches = workload->gather_batches ? workload->gather_batches(size) : 0,
 	    .placement = request->placement,

@@ -72,7 +72,9 @@ int study_collect(struct study *study, const struct study_plan *plan, struct run
 		for (unsigned j = 0; j < plan->repetitions; j++)
 			row->samples_ns[j] = 1e9 * of_case[j].outcome.timing.cpu_seconds_per_operation;
 		row->ns_per_operation = statistics_median(row->samples_ns, plan->repetitions);
-		row->operations_per_second = 1e9 * row->what.cpus / row->ns_per_operation;
+		row->operations_per_second =
+		    1e9 * (of_case->outcome.workers ? of_case->outcome.workers : row->what.cpus) /
+		    row->ns_per_operation;
 		row->seconds = run_extrapolated_seconds(plan->experiment, 1e-9 * row->ns_per_operation);
 	}
 	return 0;

@@ -6,8 +6,9 @@
 
 #include "lab/names.h"
 
-static const struct workload *const workloads[] = {&workload_anon_fault, &workload_group_release,
-						   &workload_pfn_insert, &workload_shared_fault};
+static const struct workload *const workloads[] = {
+    &workload_anon_fault,   &workload_group_release, &workload_over_commit, &workload_pfn_insert,
+    &workload_reclaim_copy, &workload_shared_fault,  &workload_whole};
 
 const struct workload *workload_find(const char *name, struct message *why)
 {

@@ -9,11 +9,19 @@
 #include "engine/engine.h"
 
 #define WORKLOAD_OPTIONS_MAX 8u
+#define WORKLOAD_CHOICES_MAX 12u
+#define WORKLOAD_FIGURES_MAX 16u
 
 /* A way in which a workload can be run: "layout". */
 struct workload_option {
 	const char *name;
-	const char *choices[5]; /* end with NULL; the first is the default */
+	const char *choices[WORKLOAD_CHOICES_MAX]; /* end with NULL; the first is the default */
+};
+
+/* What a workload finds out beside the time of an operation. */
+struct workload_figure {
+	const char *name; /* "anonymous fault" */
+	const char *unit; /* "ns" */
 };
 
 /* The number of the choice that was made of each option, in the order of the workload's. */
@@ -27,6 +35,7 @@ struct workload_size {
 			       0 where that is not known */
 	uint64_t measured;  /* operations of each CPU in the measured window, 1 or more */
 	uint64_t warm_up;   /* and before it */
+	uint64_t seed;      /* for a workload that draws numbers */
 	struct workload_settings settings;
 	bool simulated; /* on a virtual machine: rounds may be shorter, in proportion */
 	/* Leave out the check and the tearing down: the process ends, and other runs of the same code were
@@ -36,16 +45,22 @@ struct workload_size {
 
 struct workload_outcome {
 	struct engine_timing timing;
-	struct engine_statistics statistics; /* at the end of the run, where the workload asks for them */
+	unsigned workers;                     /* CPUs that count operations; 0: all */
+	struct engine_statistics statistics;  /* at the end of the run, where the workload asks for them */
+	double figures[WORKLOAD_FIGURES_MAX]; /* in the order of the workload's; NAN: not in this run */
 };
 
 struct workload {
 	const char *name;
 	const char *operation; /* what one operation is, for tables: "insertion"; an s makes it plural */
-	bool structure_only;   /* never looks into pages; on a simulated machine none does */
+	bool structure_only;   /* never looks into pages; on a simulated machine none does, but */
+	bool contents;         /* one that has files on a disk needs pages to have contents there, too */
+	bool pressed;          /* memory_bytes is all the RAM there is, see engine_config */
 	bool populate;         /* its faults take RAM that nothing has used before, see engine_config */
 	const struct workload_option *options;
 	unsigned option_count; /* at most WORKLOAD_OPTIONS_MAX */
+	const struct workload_figure *figures;
+	unsigned figure_count; /* at most WORKLOAD_FIGURES_MAX */
 
 	/* How much RAM its anonymous memory needs, and its PFN mappings name; NULL: none. */
 	uint64_t (*memory_bytes)(const struct workload_size *size);
@@ -94,7 +109,10 @@ const char *workload_choice(const struct workload *workload, const struct worklo
 
 extern const struct workload workload_anon_fault;
 extern const struct workload workload_group_release;
+extern const struct workload workload_over_commit;
 extern const struct workload workload_pfn_insert;
+extern const struct workload workload_reclaim_copy;
 extern const struct workload workload_shared_fault;
+extern const struct workload workload_whole;
 
 #endif

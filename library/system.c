@@ -53,6 +53,7 @@ static int make_config(const struct sf_options *options, struct system_config *c
 	*config = (struct system_config){
 	    .own_frames = options->memory_bytes / PORT_PAGE_SIZE,
 	    .structure_only = options->structure_only,
+	    .write_back_pages = options->write_back_pages,
 	    .map_base = options->map_base,
 	    .map_min = options->map_min,
 	};

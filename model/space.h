@@ -81,6 +81,12 @@ struct model_range {
 
 struct model_page {
 	bool present;
+	/*
+	 * After MADV_FREE: memory pressure may take it, so that it is zero, unless it was written to since;
+	 * and MADV_FREE does so at once if it was paged out. The oracle knows no more: it must not be asked
+	 * for both.
+	 */
+	bool lazy, paged_out;
 	unsigned char *bytes; /* NULL: all zero, and not written yet; of an object: no copy yet */
 };
 

@@ -251,8 +251,20 @@ static int advise_range(struct model_space *space, const struct model_range *ran
 			model_page_drop(&space->page[model_page_index(space, at)]);
 		return 0;
 	case SF_ADVICE_FREE:
-		/* Only memory pressure takes the pages, and there is none. */
-		return (flags & MODEL_LOCKED) || range->object ? -EINVAL : 0;
+		/* Only memory pressure takes the pages. */
+		if ((flags & MODEL_LOCKED) || range->object)
+			return -EINVAL;
+		for (uint64_t at = start; at < end; at += MODEL_PAGE)
+			space->page[model_page_index(space, at)].lazy = true;
+		return 0;
+	case SF_ADVICE_COLD:
+	case SF_ADVICE_PAGEOUT:
+		if (flags & MODEL_LOCKED)
+			return -EINVAL;
+		/* What is out counts as present here. */
+		for (uint64_t at = start; at < end; at += MODEL_PAGE)
+			space->page[model_page_index(space, at)].paged_out |= advice == SF_ADVICE_PAGEOUT;
+		return 0;
 	case SF_ADVICE_REMOVE:
 		if ((flags & MODEL_LOCKED) || !range->object)
 			return -EINVAL;
@@ -286,6 +298,8 @@ int model_advise(struct model_space *space, uint64_t address, uint64_t length, i
 	case SF_ADVICE_DONTNEED:
 	case SF_ADVICE_FREE:
 	case SF_ADVICE_REMOVE:
+	case SF_ADVICE_COLD:
+	case SF_ADVICE_PAGEOUT:
 	case SF_ADVICE_HUGEPAGE:
 	case SF_ADVICE_NOHUGEPAGE:
 	case SF_ADVICE_POPULATE_READ:

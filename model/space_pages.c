@@ -10,7 +10,7 @@ void model_page_drop(struct model_page *page)
 {
 	free(page->bytes);
 	page->bytes = NULL;
-	page->present = false;
+	page->present = page->lazy = page->paged_out = false;
 }
 
 static unsigned char **object_page(const struct model_range *range, uint64_t address)
@@ -259,6 +259,8 @@ struct model_space *model_space_fork(struct model_space *parent)
 			unsigned index = model_page_index(parent, at);
 
 			child->page[index].present = parent->page[index].present;
+			child->page[index].lazy = parent->page[index].lazy;
+			child->page[index].paged_out = parent->page[index].paged_out;
 			if (parent->page[index].bytes) {
 				child->page[index].bytes = model_allocate(MODEL_PAGE);
 				memcpy(child->page[index].bytes, parent->page[index].bytes, MODEL_PAGE);

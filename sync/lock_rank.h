@@ -23,6 +23,7 @@
 	X(LOCK_RANK_OBJECT, "object_lock")                 \
 	X(LOCK_RANK_SPACE, "space_lock")                   \
 	X(LOCK_RANK_MAPPINGS, "i_mmap_rwsem")              \
+	X(LOCK_RANK_ANON, "anon_lock")                     \
 	X(LOCK_RANK_SPACE_LIST, "space_list_lock")         \
 	X(LOCK_RANK_OBJECT_LIST, "object_list_lock")       \
 	X(LOCK_RANK_GROUP_TREE, "group_tree_lock")         \

@@ -5,6 +5,7 @@
 #include "port/rcu.h"
 #include "vsmp/core.h"
 #include "vsmp/explore/choose.h"
+#include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
 
 /* Grace periods are numbered from 1 and follow each other. */
@@ -144,6 +145,7 @@ static void synchronize(const char *what, const void *pc)
 	schedule_turn(cpu);
 	number = request(cpu->clock);
 	cpu->waits_for = "for the end of a grace period";
+	observe_mark(cpu->id, cpu->clock, cpu->measuring);
 	while (advance(cpu->clock), grace.completed < number) {
 		if (grace.waiting) {
 			cpu->state = CPU_IN_GRACE;
@@ -154,6 +156,8 @@ static void synchronize(const char *what, const void *pc)
 		schedule_others();
 	}
 	cpu->waits_for = NULL;
+	/* As one that sleeps: its time is nobody's. */
+	observe_mark(cpu->id, cpu->clock, false);
 	if (unlikely(exploring))
 		clocks_grace_end();
 }

@@ -11,7 +11,7 @@ _softfault_names() { # _softfault_names PROGRAM WHAT...: the first column of a l
 
 # The choices that the help gives for an option, "one|each".
 _softfault_choices() { # _softfault_choices PROGRAM COMMAND OPTION
-	"$1" "$2" --help 2>/dev/null | sed -nE "s/^ +$3=([a-z]+(\|[a-z]+)+).*/\1/p" | tr '|' '\n'
+	"$1" "$2" --help 2>/dev/null | sed -nE "s/^ +$3=([a-z0-9]+(\|[a-z0-9]+)+).*/\1/p" | tr '|' '\n'
 }
 
 _softfault_experiment() { # the word of the line that is an experiment

@@ -78,7 +78,7 @@ static uint64_t memory_bytes(const struct workload_size *size)
 
 static const char *refusal(const struct engine *engine)
 {
-	return engine->map_anon && engine->map_file ? NULL : "it maps no shared memory";
+	return engine->map_anon && engine->file_map ? NULL : "it maps no shared memory";
 }
 
 static int touch_next(struct shared_fault *run, struct worker *worker)
@@ -114,9 +114,15 @@ static int map_object(const struct shared_fault *run)
 {
 	uint64_t bytes = object_bytes(run->size);
 
-	if (choice(run->size, BACKING) == FILE_IN_MEMORY)
-		return run->engine->map_file(SPACE, BASE, bytes);
-	return run->engine->map_anon(SPACE, BASE, bytes, true);
+	int error;
+
+	if (choice(run->size, BACKING) != FILE_IN_MEMORY)
+		return run->engine->map_anon(SPACE, BASE, bytes, true);
+	error = run->engine->file_create(0, bytes, false);
+	if (!error)
+		error = run->engine->file_map(SPACE, BASE, bytes, 0, 0);
+	run->engine->file_close(0);
+	return error;
 }
 
 /* Runs once, before. */

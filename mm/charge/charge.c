@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "mm/charge/group_walk.h"
 #include "mm/charge/stock.h"
 #include "port/cpu.h"
 #include "port/rcu.h"
@@ -61,8 +62,10 @@ static struct sf_group *try_charge(struct sf_group *group)
 int mem_cgroup_charge(struct page *page, struct charge *charge)
 {
 	charge->over_limit = try_charge(charge->group);
-	if (charge->over_limit)
+	if (unlikely(charge->over_limit)) {
+		frames_note_refusal(charge->group->groups->frames, &charge->over_limit->pages);
 		return -ENOMEM;
+	}
 	page->group = &charge->group->pages;
 	return 0;
 }
@@ -135,6 +138,44 @@ void mem_cgroup_uncharge_list(struct list *pages)
 {
 	if (!list_empty(pages))
 		uncharge_list(pages);
+}
+
+/* Keeps the structure of `group` if the space is in it still, or below. */
+static bool keep_group(struct sf_group *_Atomic *source, struct sf_group *group)
+{
+	bool kept;
+
+	port_rcu_read_lock();
+	kept = group_is_below(rcu_dereference(source), group);
+	if (kept)
+		group_walk_get(group);
+	port_rcu_read_unlock();
+	return kept;
+}
+
+bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, struct sf_group *over_limit,
+		      unsigned *fruitless)
+{
+	bool keep = source && over_limit;
+	int64_t pages;
+
+	if (!groups->make_room)
+		return false;
+	/* It has moved to another group, whose limits are others. */
+	if (keep && !keep_group(source, over_limit))
+		return true;
+	pages = groups->make_room(groups->reclaim, over_limit);
+	if (keep)
+		group_walk_end(over_limit);
+	if (pages > 0)
+		*fruitless = 0;
+	else if (pages == -EAGAIN)
+		*fruitless += FRUITLESS_WAIT;
+	else if (pages == -EBUSY)
+		*fruitless += FRUITLESS_BUSY;
+	else
+		*fruitless = pages < 0 ? FRUITLESS_MAX : *fruitless + FRUITLESS_ROUND;
+	return *fruitless < FRUITLESS_MAX;
 }
 
 void mem_cgroup_out_of_memory(struct sf_group *group)

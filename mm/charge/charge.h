@@ -58,6 +58,25 @@ void mem_cgroup_uncharge_list(struct list *pages);
 /* Takes back so many pages' charge of a group. */
 void uncharge_batch(struct sf_group *group, unsigned pages);
 
+/* Who needs a page gives up after reclaim has freed nothing three times in a row. A time counts less when
+ * pages were in use, maybe by who is about to free them; and little when others had all that could be had:
+ * but they may be at it for ever.
+ */
+#define FRUITLESS_ROUND 16u
+#define FRUITLESS_BUSY  4u
+#define FRUITLESS_WAIT  1u
+#define FRUITLESS_MAX   (3 * FRUITLESS_ROUND)
+
+/*
+ * After -ENOMEM for a page: reclaims in `over_limit`, the group that was full, and below it; or with NULL,
+ * for frames, anywhere. Returns whether to try again: false when *fruitless, which begins as 0, has come to
+ * FRUITLESS_MAX; when there is nothing that could be freed; and where nobody reclaims. `source`: a space's
+ * group, which `over_limit` was or was above of; NULL: the caller keeps the group live. Sleeps; nothing is
+ * held, not in a read section. Part of the fault path.
+ */
+bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, struct sf_group *over_limit,
+		      unsigned *fruitless);
+
 /* Counts that a fault failed in the end since the group's limit was reached; does nothing for NULL. */
 void mem_cgroup_out_of_memory(struct sf_group *group);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "mm/charge/charge.h"
+#include "mm/charge/group_walk.h"
 #include "mm/charge/release.h"
 #include "mm/charge/stock.h"
 #include "port/memory.h"
@@ -15,6 +16,7 @@
 static void link_group(struct groups *groups, struct sf_group *group)
 {
 	spin_lock(&groups->tree_lock);
+	group->number = ++groups->created;
 	group->next = groups->all;
 	group->link = &groups->all;
 	if (group->next)
@@ -43,16 +45,23 @@ static struct sf_group *make_group(struct groups *groups, struct sf_group *paren
 	return group;
 }
 
-/* Nothing points to it any more, but the list of all. */
+/* Nothing points to it any more, but the list of all, and who is walking over that. */
 static void free_group(struct sf_group *group)
 {
 	struct groups *groups = group->groups;
+	bool kept;
 
 	spin_lock(&groups->tree_lock);
-	*group->link = group->next;
-	if (group->next)
-		group->next->link = group->link;
+	kept = group->walkers != 0;
+	group->ended = true;
+	if (!kept) {
+		*group->link = group->next;
+		if (group->next)
+			group->next->link = group->link;
+	}
 	spin_unlock(&groups->tree_lock);
+	if (kept)
+		return;
 	lru_group_free(groups->frames->lru, &group->pages);
 	port_memory_free(group, sizeof(*group));
 }
@@ -60,6 +69,41 @@ static void free_group(struct sf_group *group)
 static void free_after_grace_period(struct port_rcu_head *head)
 {
 	free_group(container_of(head, struct sf_group, rcu));
+}
+
+/* The walker may be in a fault, which frees no memory itself. */
+void group_walk_end(struct sf_group *group)
+{
+	bool last;
+
+	spin_lock(&group->groups->tree_lock);
+	last = --group->walkers == 0 && group->ended;
+	spin_unlock(&group->groups->tree_lock);
+	if (last)
+		port_rcu_call(&group->rcu, free_after_grace_period);
+}
+
+void group_walk_get(struct sf_group *group)
+{
+	spin_lock(&group->groups->tree_lock);
+	group->walkers++;
+	spin_unlock(&group->groups->tree_lock);
+}
+
+struct sf_group *group_walk_next(struct sf_group *top, uint64_t *number)
+{
+	struct sf_group *group;
+
+	spin_lock(&top->groups->tree_lock);
+	for (group = top->groups->all; group; group = group->next)
+		if (group->number < *number && !group->ended && group_is_below(group, top))
+			break;
+	if (group) {
+		*number = group->number;
+		group->walkers++;
+	}
+	spin_unlock(&top->groups->tree_lock);
+	return group;
 }
 
 struct groups *groups_create(struct frames *frames, const struct policy *policy)
@@ -93,7 +137,7 @@ void groups_destroy(struct groups *groups)
 		return;
 	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++)
 		drain_stock(groups, cpu);
-	invariant(groups->all == groups->root && !groups->root->next && !groups->root->spaces);
+	invariant(groups->all == groups->root && !groups->root->next);
 	invariant(!groups->counter->read(&groups->root->memory));
 	free_group(groups->root);
 	stocks_free(groups);
@@ -152,8 +196,11 @@ void group_release_unused(struct sf_group *group)
 			port_rcu_call(&group->rcu, free_after_grace_period);
 }
 
+/* The root cannot be destroyed, and all CPUs' forks would meet at its count. */
 void group_add_space(struct sf_group *group)
 {
+	if (!group->parent)
+		return;
 	spin_lock(&group->groups->tree_lock);
 	group->spaces++;
 	spin_unlock(&group->groups->tree_lock);
@@ -161,6 +208,8 @@ void group_add_space(struct sf_group *group)
 
 void group_remove_space(struct sf_group *group)
 {
+	if (!group->parent)
+		return;
 	spin_lock(&group->groups->tree_lock);
 	group->spaces--;
 	spin_unlock(&group->groups->tree_lock);

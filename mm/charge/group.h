@@ -28,11 +28,15 @@ struct sf_system;
 struct stock_depot;
 struct stock_ops;
 
+/* The kinds of pages that reclaim weighs against each other: their lists' LRU_FILE, or not. */
+enum reclaim_kind { RECLAIM_ANONYMOUS, RECLAIM_FILE, RECLAIM_KINDS };
+
 struct sf_group {
 	/* Read only after group_create(), but for what is marked. */
 	CACHE_LINE_ALIGNED struct page_group pages; /* first: page->group points here */
 	struct groups *groups;
 	struct sf_group *parent; /* NULL: the root */
+	uint64_t number;         /* later groups have higher ones; 1: the root */
 	bool exempt;             /* the root, when it does not count */
 	/* Set once, sequentially consistent. Read by who uncharges. */
 	_Atomic bool offline;
@@ -44,15 +48,23 @@ struct sf_group {
 	/* Atomic, relaxed; written when there is too little. */
 	CACHE_LINE_ALIGNED _Atomic uint64_t limit_hits; /* faults that found no room below this limit */
 	_Atomic uint64_t out_of_memory;                 /* those that failed for it in the end */
+	/* mm/charge/workingset.h: pages that reclaim took; those that came back lately, by kind, as a cost.
+	 */
+	_Atomic uint64_t aged;
+	_Atomic uint64_t cost[RECLAIM_KINDS];
 
 	_Atomic bool released; /* whoever sets it hands the group to RCU */
 	struct port_rcu_head rcu;
 	/* All by group_tree_lock. */
-	unsigned children, spaces;     /* live ones; those that are in it */
-	struct sf_group *next, **link; /* all groups of the system that still exist */
+	unsigned children, spaces;     /* live ones; those that are in it, of the root none */
+	struct sf_group *next, **link; /* all groups of the system that still exist, the newest first */
+	unsigned walkers;              /* mm/charge/group_walk.h: who keeps the structure */
+	bool ended;                    /* it is to be freed; the last walker does it */
 	/* The check's own. */
 	uint64_t checked_own, checked_below;
 };
+
+struct reclaim;
 
 struct groups {
 	/* Read only. */
@@ -64,9 +76,19 @@ struct groups {
 	struct percpu stock;        /* of struct memcg_stock */
 	struct stock_depot **depot; /* [nodes], for the policy `depot` */
 	struct sf_system *system;   /* opaque here; set once by who made the groups */
+	/*
+	 * Set once, by mm/reclaim/: frees some pages that are charged to a group or below it, or, for NULL,
+	 * any. Returns how many are free; -ENOMEM when there were none that could ever be; -EBUSY when some
+	 * were in use, and a grace period has passed since; -EAGAIN when others were reclaiming, and have
+	 * gone on since. Sleeps; nothing is held. Part of the fault path.
+	 */
+	struct reclaim *reclaim;
+	int64_t (*make_room)(struct reclaim *reclaim, struct sf_group *group);
 
 	CACHE_LINE_ALIGNED struct spinlock tree_lock;
-	struct sf_group *all; /* by tree_lock */
+	/* By tree_lock. */
+	struct sf_group *all;
+	uint64_t created; /* groups, ever */
 };
 
 /*

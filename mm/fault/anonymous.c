@@ -14,7 +14,8 @@ struct page *alloc_anonymous_page(struct fault *fault)
 	struct page *page = charged_page_alloc(frames, &fault->charge);
 
 	if (page)
-		page_set_anonymous(frames, page);
+		page_set_anonymous(frames, page, anon_vma_home(vma_anon(fault->vma)),
+				   vma_page_index(fault->vma, fault->address));
 	return page;
 }
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "mm/fault/internal.h"
+#include "mm/rmap/anon.h"
 #include "port/page.h"
 
 /* Installs a page, writable, where another one was mapped, and unlocks. What TLBs have of that one is found
@@ -54,17 +55,31 @@ static bool write_protecting(struct fault *fault)
 
 /*
  * Lets the page be written if nobody else has it; else takes a reference on it, for the copying. Returns 1
- * when it is to be copied, 0 when it is done, -EAGAIN while a fork is under way, or as fault_lock_pte().
+ * when it is to be copied, 0 when it is done, -EINPROGRESS when it can be once the page is written to its
+ * slot, -EAGAIN while a fork is under way, or as fault_lock_pte().
+ *
+ * The swap cache has a reference on its pages; so one of those is never exclusive. To look at PG_swapcache
+ * and then at the mappings alone would not do: between the looks the page could leave the cache and come
+ * back.
  */
 static int reuse_or_get(struct fault *fault, struct page *page)
 {
 	struct pte_ref ref;
-	int error = fault_lock_pte(fault, &ref);
+	int error;
 
+	fault_keep(fault, NULL);
+	error = fault_lock_pte(fault, &ref);
 	if (error)
 		return error;
+	if (page_has_flag(page, PG_anonymous) && !fault_leave_cache(fault, page)) {
+		page_get(page);
+		error = fault_wait_for_page(fault, page, PG_writeback);
+		pte_unlock(&ref);
+		return error;
+	}
 	/* An object's page is never written to by a private mapping, even if all others are gone. */
 	if (page_has_flag(page, PG_anonymous) && page_is_exclusive(page)) {
+		anon_page_is_own(page, vma_anon(fault->vma));
 		pte_set_unlock(&ref, ref.value | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY);
 		fault->events |= FAULT_REUSE;
 		return 0;

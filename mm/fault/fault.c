@@ -8,7 +8,8 @@
 
 #include "mm/fault/internal.h"
 #include "mm/fault/lookup.h"
-#include "mm/object/object.h"
+#include "mm/object/waiter.h"
+#include "mm/swap/swap.h"
 #include "port/mmu.h"
 #include "port/panic.h"
 #include "port/trace.h"
@@ -66,12 +67,20 @@ static int handle_mm_fault(struct fault *fault)
 		return 0;
 	if (!fault->pte)
 		return first_touch(fault);
+	if (pte_is_swap(fault->pte))
+		return do_swap_page(fault);
 	/* The VMA allows what the entry does not: either a write that somebody wants to know of, ... */
 	if ((fault->pte & PTE_PRESENT) && fault->touch == TOUCH_WRITE)
 		return vma_private(vma) ? do_wp_page(fault) : do_shared_wp(fault);
 	/* ... or a writer that has shown a new VMA is yet to change the entries. */
 	invariant(!fault->locked);
 	return -EAGAIN;
+}
+
+/* As Linux, which gives a VMA its identity with the first page of its own: the zero page is none. */
+static bool wants_anon(const struct fault *fault)
+{
+	return fault->touch == TOUCH_WRITE && vma_private(fault->vma) && !vma_anon(fault->vma);
 }
 
 /* One try, with the VMA held. What goes wrong without the lock is looked at again with it. */
@@ -85,13 +94,8 @@ static int try_vma(struct fault *fault)
 		return fault->locked ? bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_MAPERR) : -EAGAIN;
 	if (!access_allowed(vma->flags, fault->touch))
 		return fault->locked ? bad_area(fault, FAULT_SIGSEGV, FAULT_SEGV_ACCERR) : -EAGAIN;
-	/* As Linux, which gives a VMA its identity with the first page of its own: the zero page is none. */
-	if (fault->touch == TOUCH_WRITE && vma_private(vma) &&
-	    !atomic_load_explicit(&vma->anon, memory_order_acquire)) {
-		if (!fault->locked)
-			return -EAGAIN;
-		space_anon_prepare(fault->space, vma);
-	}
+	if (wants_anon(fault))
+		return -EAGAIN;
 	return handle_mm_fault(fault);
 }
 
@@ -108,8 +112,10 @@ static void flush_replaced(struct fault *fault)
 	table_flush(&space->table, fault->address, fault->address + PORT_PAGE_SIZE);
 	if (fault->changing)
 		translations_change_end(&space->table.translations);
-	if (fault->old)
+	if (fault->old) {
+		swap_free_unused(space->parts.frames->swap, fault->old);
 		page_put(space->parts.frames, fault->old);
+	}
 	fault->flush = fault->changing = false;
 	fault->old = NULL;
 }
@@ -118,11 +124,22 @@ static void flush_replaced(struct fault *fault)
 static int wait_for_page(struct fault *fault)
 {
 	struct object *object = fault->waiting;
-	int error = object->ops->wait_page(object, fault->waiting_index, &fault->charge);
+	int error = 0;
 
-	object_put(object);
+	if (!fault->waits)
+		return fault_wait_for_slot(fault);
+	if (object) {
+		struct sf_object *cached = container_of(object, struct sf_object, object);
+
+		error = object->ops->wait_page(object, fault->waiting_index, &fault->charge);
+		fault->major = true;
+		/* Else reclaim for what this fault needs next could take the page away again, without end. */
+		if (!error)
+			fault_keep(fault, cache_find_get(cached, fault->waiting_index));
+	}
+	object_wait_end(fault->space->parts.objects);
 	fault->waiting = NULL;
-	fault->major = true;
+	fault->waits = false;
 	return error && error != -ENOMEM ? fault_sigbus(fault) : error;
 }
 
@@ -138,6 +155,7 @@ static void count_fault(struct sf_space *space, bool major)
 static int resolve(struct fault *fault, struct sf_space *space, uintptr_t address, enum touch touch)
 {
 	const struct vma_lookup_ops *lookup = space->parts.lookup;
+	unsigned fruitless = 0;
 	int error;
 
 	*fault = (struct fault){.space = space,
@@ -149,6 +167,10 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 	translations_note(&space->table.translations);
 	for (;;) {
 		lookup->find(fault);
+		/* With the space's lock, and in no read section: that may sleep. */
+		if (fault->locked && fault->vma && access_allowed(fault->vma->flags, touch) &&
+		    wants_anon(fault))
+			space_anon_prepare(space, fault->vma);
 		port_rcu_read_lock();
 		error = try_vma(fault);
 		port_rcu_read_unlock();
@@ -156,14 +178,19 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 		flush_replaced(fault);
 		if (error == -EINPROGRESS) {
 			error = wait_for_page(fault);
-			if (error)
+			if (!error)
+				continue;
+			if (error != -ENOMEM)
 				break;
-			continue;
 		}
+		if (error == -ENOMEM && charge_make_room(space->parts.frames->groups, &space->group,
+							 fault->charge.over_limit, &fruitless))
+			continue;
 		if (error != -EAGAIN)
 			break;
 		fault->must_lock = true;
 	}
+	fault_keep(fault, NULL);
 	if (!error)
 		count_fault(space, fault->major);
 	fault->over_limit = error == -ENOMEM ? fault->charge.over_limit : NULL;

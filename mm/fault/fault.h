@@ -7,9 +7,9 @@
  * they were, and installs. If not, nothing has changed, and it starts again from the top; after a race with a
  * writer with the space's lock held, so that it ends.
  *
- * It allocates frames only, waits for no grace period, and blocks on sync/ alone; but a page of a file that
- * is not there, or one that is being taken away, it waits for, with nothing held, and then starts again. It
- * may run in a signal handler that interrupted code outside the library.
+ * It allocates frames only, waits for no grace period unless it reclaims, and blocks on sync/ alone; but a
+ * page of a file that is not there, or one that is being taken away, it waits for, with nothing held, and
+ * then starts again. It may run in a signal handler that interrupted code outside the library.
  */
 #ifndef MM_FAULT_FAULT_H
 #define MM_FAULT_FAULT_H
@@ -49,10 +49,17 @@ struct fault {
 	uint64_t pte;         /* what the entry was when the fault decided what to do */
 	struct charge charge; /* the space's group; valid in the RCU read section of one try */
 
-	/* What is to be waited for when nothing is held any more: with a reference; NULL for nothing. */
+	/* A page of an object is to be waited for when nothing is held any more. The object is announced, see
+	 * mm/object/waiter.h; NULL: it may be gone. */
+	bool waits;
 	struct object *waiting;
 	uint64_t waiting_index;
-	bool major; /* has waited */
+	bool swap_in;             /* the slot that `pte` names */
+	enum page_flag kept_flag; /* that this flag of `kept` is gone; 0: nothing */
+	bool major;               /* has waited for contents */
+
+	/* The page that was waited for, with a reference, until the fault has mapped it or ends. */
+	struct page *kept;
 
 	/* To be done when nothing is held any more: a translation was replaced, and `old` lost a mapping. */
 	bool flush;

@@ -15,13 +15,33 @@ int do_wp_page(struct fault *fault);
 
 /*
  * Memory of an object: the first touch, and a write to what is mapped shared for reading. -EINPROGRESS:
- * nothing is done until fault->waiting has been waited for.
+ * nothing is done until what fault->waits tells of has been waited for.
  */
 int do_object_fault(struct fault *fault);
 int do_shared_wp(struct fault *fault);
 
 /* The object cannot give the page: returns -EFAULT with the signal. */
 int fault_sigbus(struct fault *fault);
+
+/*
+ * Private memory that is in swap. -EINPROGRESS: nothing is done until fault_wait_for_slot() has waited for
+ * what it wants, with nothing held; that returns 0, or as a handler.
+ */
+int do_swap_page(struct fault *fault);
+int fault_wait_for_slot(struct fault *fault);
+
+/* Puts the reference on the page that the fault keeps, and keeps `page`, with the caller's; NULL: none. */
+void fault_keep(struct fault *fault, struct page *page);
+
+/* Keeps the page until `flag` of it is gone. Returns -EINPROGRESS. */
+int fault_wait_for_page(struct fault *fault, struct page *page, enum page_flag flag);
+
+/*
+ * Before a write to a page of anonymous memory by an entry that maps it and is locked: takes the page out of
+ * the swap cache if nothing else has it. Returns false when it is being written to its slot, and may leave
+ * the cache after that.
+ */
+bool fault_leave_cache(struct fault *fault, struct page *page);
 
 /* Frames by number. */
 int do_pfn_fault(struct fault *fault);

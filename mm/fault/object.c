@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "mm/fault/internal.h"
-#include "mm/object/object.h"
+#include "mm/object/waiter.h"
 #include "port/page.h"
 
 int fault_sigbus(struct fault *fault)
@@ -30,22 +30,22 @@ static int lock_pte_for(struct fault *fault, const struct page *page, struct pte
 	return -EBUSY;
 }
 
-/* A write gives the right and says so in one step as the lock's holders see it: a write-back sees both. */
-static void mark_dirty(struct page *page)
+/* With dirty_tracking=pte the entry says what is dirty. */
+static bool tells_dirty(const struct fault *fault, const struct page *page)
 {
-	if (page_has_flag(page, PG_file))
-		page_set_dirty(page);
+	return page_has_flag(page, PG_file) &&
+	       fault->space->parts.policy->dirty_tracking == POLICY_DIRTY_TRACKING_FAULT;
 }
 
 /*
- * Maps the page, whose reference is the mapping's then. A file's page is writable only while it is dirty; a
- * private mapping's never is.
+ * Maps the page, whose reference is the mapping's then. A file's page is writable only while it is dirty, by
+ * the policy `dirty_tracking`; a private mapping's never is.
  */
 static int map_page(struct fault *fault, struct page *page)
 {
 	struct frames *frames = fault->space->parts.frames;
 	bool write = fault->touch == TOUCH_WRITE, shared = !vma_private(fault->vma);
-	bool writable = shared && (fault->vma->flags & VM_WRITE) && (write || !page_has_flag(page, PG_file));
+	bool writable = shared && (fault->vma->flags & VM_WRITE) && (write || !tells_dirty(fault, page));
 	struct pte_ref ref;
 	uint64_t pte;
 	int error = lock_pte_for(fault, page, &ref);
@@ -57,8 +57,10 @@ static int map_page(struct fault *fault, struct page *page)
 	pte = pte_make_page(page_to_pfn(frames, page), writable, fault_executable(fault));
 	if (!write)
 		pte &= ~PTE_DIRTY;
-	else
-		mark_dirty(page);
+	else if (tells_dirty(fault, page))
+		/* Gives the right and says so in one step as the lock's holders see it: a write-back sees
+		 * both. */
+		object_set_dirty(page);
 	page_add_mapping(page);
 	pte_set_unlock(&ref, pte);
 	table_count(&fault->space->table, TABLE_RESIDENT, 1);
@@ -89,12 +91,18 @@ static int map_copy(struct fault *fault, struct page *page)
 	return fault_race(error);
 }
 
-/* The object can be gone with the VMA, which then is found no more. */
+/*
+ * The object can be gone with the VMA, which then is found no more: mm/object/waiter.h. The announcement ends
+ * in either case with nothing held.
+ */
 static int wait_later(struct fault *fault, uint64_t index)
 {
-	if (!refcount_inc_not_zero(&fault->vma->object->references))
-		return -EAGAIN;
-	fault->waiting = fault->vma->object;
+	const struct vma *vma = fault->vma;
+
+	object_wait_begin(fault->space->parts.objects, container_of(vma->object, struct sf_object, object));
+	fault->waits = true;
+	if (!atomic_load_explicit(&vma->detached, memory_order_seq_cst))
+		fault->waiting = vma->object;
 	fault->waiting_index = index;
 	return -EINPROGRESS;
 }
@@ -122,8 +130,12 @@ int do_shared_wp(struct fault *fault)
 	if (error)
 		return fault_race(error);
 	/* A frame by number can be one that has no struct page. */
-	if (!(ref.value & PTE_SPECIAL))
-		mark_dirty(pfn_to_page(fault->space->parts.frames, pte_pfn(ref.value)));
+	if (!(ref.value & PTE_SPECIAL)) {
+		struct page *page = pfn_to_page(fault->space->parts.frames, pte_pfn(ref.value));
+
+		if (tells_dirty(fault, page))
+			object_set_dirty(page);
+	}
 	pte_set_unlock(&ref, ref.value | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY);
 	return 0;
 }

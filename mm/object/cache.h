@@ -6,25 +6,36 @@
  * A page in the index has one reference of the index's, which is put a grace period after it has left: so in
  * a read section whoever finds a page may take a reference, with no look back. It goes through
  *
- *   in the index, PG_locked        its maker clears or reads it, then looks at the size: if the object does
- * not reach so far any more the page goes again, and nobody has used it PG_uptodate                    may be
- * mapped, read, written PG_uptodate, PG_locked         somebody is about to take it away and PG_removed it
- * may be mapped still, but no more not in the index               when its users' references are put, its
- * frame is free
+ *   in the index, PG_locked   its maker clears or reads it, then looks at the size: if the object
+ *                             does not reach so far any more the page goes, and nobody has used it
+ *   PG_uptodate               may be mapped, read, written
+ *   and PG_locked             somebody is about to take it away
+ *   and PG_removed            it may be mapped still, but no more
+ *   not in the index          when its users' references are put, its frame is free
  *
- * A page leaves the index only by who has set its PG_locked: the above, or its maker that finds the size
- * changed. A file's page that cannot be read stays, neither PG_locked nor PG_uptodate.
+ * A page leaves the index only by who has set its PG_locked: the above, its maker that finds the size
+ * changed, or reclaim, which takes PG_removed back when the page has to stay (mm/object/evict.h). A file's
+ * page that cannot be read stays, neither PG_locked nor PG_uptodate. Whoever finds PG_removed not set and has
+ * the page locked may use page->object to the end of the read section that it is in, and page->index while it
+ * is locked.
  *
- * Whoever takes pages away (resize, punch) holds `lock` for writing, marks them PG_removed, unmaps the range
- * from all spaces, then takes them out of the index. A fault that found a page before looks at PG_removed
- * after it has locked the entry: docs/LOCKING.md, "A fault and a truncate".
+ * In the place of a page that reclaim has taken stands a tag (mm/object/index_entry.h). Of shared memory it
+ * names the swap slot, and is changed back to a page by who reads that, with the page locked. The page of a
+ * slot with a tag is never in the index, nor is a page of the index in the swap cache but while reclaim has
+ * it locked.
+ *
+ * Whoever takes pages away (resize, punch) holds `lock` for writing, marks them PG_removed and takes tags
+ * out, unmaps the range from all spaces, then takes the pages out of the index. A fault that found a page
+ * before looks at PG_removed after it has locked the entry: docs/LOCKING.md, "A fault and a truncate".
+ * Reclaim does the same to single pages with `lock` held for reading.
  *
  * Exclusion matrix, for one object:
  *
- *                    find  insert  mark..take out  resize, punch, write
- *   find              yes    yes        yes               yes
- *   insert            yes    yes        yes           yes: looks at the size again afterwards
- *   mark..take out    yes    yes    no: the lock      no: the lock
+ *                    find  insert  mark..take out  reclaim  resize, punch, write
+ *   find              yes    yes        yes          yes         yes
+ *   insert            yes    yes        yes          yes      yes: looks at the size again afterwards
+ *   mark..take out    yes    yes    no: the lock  no: the lock  no: the lock
+ *   reclaim           yes    yes    no: the lock  no: PG_locked no: the lock
  */
 #ifndef MM_OBJECT_CACHE_H
 #define MM_OBJECT_CACHE_H
@@ -52,20 +63,28 @@ struct sf_object {
 	/* Lines of its own. */
 	struct page_index index;
 
-	/* The VMAs that map it, by the pages [start, end) that each maps: mm/rmap/rmap.h. By mappings_lock.
+	/* The VMAs that map it, by the pages [start, end) that each maps: mm/rmap/object_link.h. By
+	 * mappings_lock.
 	 */
 	struct rwsem mappings_lock;
 	CACHE_LINE_ALIGNED struct interval_tree mappings;
 	uint64_t mapping_count;
 
-	/* Held for writing by whoever changes the size or takes pages away; and by who writes by offset. */
+	/*
+	 * Held for writing by whoever changes the size or takes pages away, and by who writes by offset; for
+	 * reading by who writes back, and by reclaim, which only tries.
+	 */
 	struct rwsem lock;
 
 	/* The system's list, by objects->list_lock; and how many references are handles of programs. */
 	struct sf_object *next;
 	struct sf_object **link;
+	uint64_t number;          /* later objects have higher ones; read only */
 	_Atomic uint32_t handles; /* atomic */
 
+	/* Once the last reference is gone: faults that wait for a page still, see mm/object/waiter.h. Atomic.
+	 */
+	_Atomic uint32_t waiters;
 	struct port_rcu_head rcu; /* used once the last reference is gone */
 	int64_t retired_bytes;    /* of its pages, from then on */
 };
@@ -130,8 +149,23 @@ bool cache_has_page(struct object *object, uint64_t index);
  */
 struct page *cache_alloc_page(struct sf_object *object, uint64_t index, struct charge *charge);
 
-/* Puts it into the index, as page_index_ops.insert(), and then onto the LRU lists. */
+/*
+ * Puts it into the index and then onto the LRU lists, as one that comes back if the index knows that. Returns
+ * 0; -EEXIST with the page that is there in *found; -EINPROGRESS when that is in swap; -ENOMEM.
+ */
 int cache_add_page(struct sf_object *object, struct page *page, uint64_t index, struct page **found);
+
+/*
+ * Looks for the page at `index` before another is made. Returns 0 when there is none, or as cache_add_page().
+ * In a read section.
+ */
+static inline int cache_look(const struct sf_object *object, uint64_t index, struct page **found)
+{
+	uintptr_t entry = page_index_load(&object->index, index);
+
+	*found = index_entry_page(entry);
+	return *found ? -EEXIST : index_entry_is_swap(entry) ? -EINPROGRESS : 0;
+}
 
 /* Whom the calls by offset charge: an object is in no group, and who calls need have no space. */
 static inline struct charge cache_offset_charge(const struct sf_object *object)
@@ -160,11 +194,34 @@ struct page *cache_next_get(struct sf_object *object, uint64_t *index, uint64_t 
  */
 bool cache_lock_inside(struct sf_object *object, struct page *page, uint64_t index);
 
+/* Pages that have left the index together: they go off the LRU lists, and to RCU, as one. */
+struct cache_leaving {
+	struct frames *frames;
+	unsigned count;
+	struct page *page[PAGEVEC_SIZE];
+};
+
+/*
+ * Changes the entry of a page that the caller has locked to `to`, 0 or a tag, unless the page has left.
+ * Returns whether it did: then the index's reference is put a grace period after cache_retire_leaving(),
+ * which is called at the latest when the batch is full. In a read section.
+ */
+bool cache_remove_page(struct sf_object *object, struct page *page, uint64_t index, uintptr_t to,
+		       struct cache_leaving *leaving);
+void cache_retire_leaving(struct cache_leaving *leaving);
+
+/*
+ * Says that a file's page is newer than the backing: PG_dirty, for write-back to find. Of shared memory,
+ * which has no backing, nothing. The caller has the lock of an entry that maps the page, or the page locked,
+ * or the object's lock, and knows that it is in the index. Sequentially consistent. Part of the fault path.
+ */
+void object_set_dirty(struct page *page);
+
 /*
  * Take pages away, in three steps, with `lock` held for writing: locks and marks those of [first, end),
- * waiting for who makes, reads or writes them; the caller unmaps the range from all spaces; takes the marked
- * ones out of the index and unlocks them. The last one also gives nodes of the index back that lie beyond the
- * size, if the range does.
+ * waiting for who makes, reads or writes them, and takes out those that are in swap; the caller unmaps the
+ * range from all spaces; takes the marked ones out of the index and unlocks them. The last one also gives
+ * nodes of the index back that lie beyond the size, if the range does.
  */
 void cache_mark_range(struct sf_object *object, uint64_t first, uint64_t end);
 void cache_take_out_range(struct sf_object *object, uint64_t first, uint64_t end);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mm/object/waiter.h"
 #include "mm/page/page_wait.h"
 #include "port/memory.h"
 #include "port/page.h"
@@ -173,6 +174,8 @@ static int read_page(struct sf_object *object, uint64_t index, struct page **pag
 		port_rcu_read_lock();
 		error = get_page(&object->object, index, &charge, page);
 		port_rcu_read_unlock();
+		if (!error)
+			page_mark_accessed(*page);
 		if (error != -EINPROGRESS)
 			return error;
 		error = wait_page(&object->object, index, &charge);
@@ -205,8 +208,10 @@ static int write_page(struct sf_object *object, uint64_t index, size_t from, siz
 
 	do {
 		*page = cache_find_get(object, index);
-		if (*page && page_is_uptodate(*page))
+		if (*page && page_is_uptodate(*page)) {
+			page_mark_accessed(*page);
 			return 0;
+		}
 		if (!*page && unread) {
 			error = make_page(file, index, &charge, page);
 			if (*page)
@@ -267,7 +272,9 @@ static void destroy(struct object *base)
 {
 	struct file_object *file = file_of(cache_of(base));
 
-	file_write_back(file, 0, PAGE_INDEX_END, NULL);
+	if (object_wait_hand_over(&file->cache))
+		return;
+	file_write_back(file, 0, PAGE_INDEX_END);
 	cache_destroy(base);
 }
 

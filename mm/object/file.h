@@ -27,6 +27,7 @@ struct file_object {
 	 * holds the object's lock for writing.
 	 */
 	_Atomic uint64_t cut_bytes;
+	uint64_t write_back_at; /* the page where objects_write_back() goes on; by objects->writing_back */
 };
 
 static inline struct file_object *file_of(struct sf_object *object)
@@ -38,17 +39,11 @@ static inline struct file_object *file_of(struct sf_object *object)
 int file_create(struct objects *objects, struct sf_backing *backing, struct sf_object **object);
 
 /*
- * Takes the right to write to the pages [first, end) of the object from all mappings, and returns when nobody
- * writes through an old translation. mm/object/ knows no mappings: who writes back hands it in.
- */
-typedef void file_protect(struct sf_object *object, uint64_t first, uint64_t end);
-
-/*
  * Writes the dirty pages of [first, end) and waits for them. A page whose write failed is dirty again, and
- * the object has the error until file_take_error(). `protect` may be NULL where nothing maps the object.
- * Sleeps; the object's lock is held for reading or writing, or nobody else can reach the object.
+ * the object has the error until file_take_error(). Sleeps; the object's lock is held for reading or writing,
+ * or nobody else can reach the object.
  */
-void file_write_back(struct file_object *file, uint64_t first, uint64_t end, file_protect *protect);
+void file_write_back(struct file_object *file, uint64_t first, uint64_t end);
 
 /*
  * Surround a cut of the backing and of the size, to `bytes`. The object's lock is held for writing; in

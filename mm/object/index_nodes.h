@@ -25,8 +25,10 @@ struct index_node {
 	CACHE_LINE_ALIGNED struct port_rcu_head rcu;
 	struct index_nodes *nodes;
 	struct index_node *next;
-	/* Nodes, or in a node of the lowest level pages. RCU; see mm/object/page_index.h. */
-	CACHE_LINE_ALIGNED void *_Atomic slot[INDEX_SLOTS];
+	/* Of the lowest level: a bit for each slot whose page is dirty, or was. Atomic. */
+	_Atomic uint64_t dirty;
+	/* Nodes, or in a node of the lowest level entries. RCU; see mm/object/page_index.h. */
+	CACHE_LINE_ALIGNED _Atomic uintptr_t slot[INDEX_SLOTS];
 };
 
 /* Makes a cache of nodes with no node. Returns it, or NULL when there is no memory. Not from the fault path.

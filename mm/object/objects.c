@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "mm/object/objects.h"
 
+#include "mm/object/cache.h"
 #include "mm/object/index_nodes.h"
 #include "mm/object/page_index.h"
 #include "mm/object/shmem.h"
 #include "port/memory.h"
+#include "softfault.h"
 
 static const struct shmem_ops *shmem_choice(const struct policy *policy)
 {
@@ -33,10 +35,16 @@ struct objects *objects_create(struct sf_system *system, struct frames *frames, 
 	objects->index_ops = page_index_choices[policy->page_index];
 	objects->shmem_ops = shmem_choice(policy);
 	spin_lock_init(&objects->list_lock, LOCK_RANK_OBJECT_LIST);
+	objects->write_back_pages = SF_IO_PAGES_MAX;
+	objects->dirty_by_pte = policy->dirty_tracking == POLICY_DIRTY_TRACKING_PTE;
+	if (objects->dirty_by_pte)
+		frames->set_dirty = object_set_dirty;
 	objects->nodes = index_nodes_create(frames);
-	if (!objects->nodes) {
+	if (!objects->nodes ||
+	    percpu_alloc(&objects->cpu, sizeof(struct objects_cpu), "struct objects_cpu")) {
+		index_nodes_destroy(objects->nodes);
 		port_memory_free(objects, sizeof(*objects));
-		objects = NULL;
+		return NULL;
 	}
 	return objects;
 }
@@ -45,6 +53,7 @@ void objects_destroy(struct objects *objects)
 {
 	if (!objects)
 		return;
+	percpu_free(&objects->cpu);
 	index_nodes_destroy(objects->nodes);
 	port_memory_free(objects, sizeof(*objects));
 }

@@ -26,28 +26,27 @@ void page_index_init(struct page_index *index, const struct page_index_ops *ops,
 	index->counted = counted || ops == &page_index_tree_lock_ops;
 }
 
-struct page *page_index_find(const struct page_index *index, uint64_t at)
+uintptr_t page_index_load(const struct page_index *index, uint64_t at)
 {
-	void *_Atomic *slot = index_slot(index, at);
+	_Atomic uintptr_t *slot = index_slot(index, at);
 
-	return slot ? rcu_dereference(slot) : NULL;
+	return slot ? rcu_dereference(slot) : 0;
 }
 
-struct page *page_index_next(const struct page_index *index, uint64_t *at, uint64_t end)
+uintptr_t page_index_next_entry(const struct page_index *index, uint64_t *at, uint64_t end)
 {
 	while (*at < end) {
-		uintptr_t root = rcu_dereference(&index->root);
+		uintptr_t root = rcu_dereference(&index->root), found;
 		struct index_node *node = root_node(root);
 		unsigned level = root_level(root);
-		void *found = node;
 
 		if (!index_reaches(level, *at))
-			return NULL;
-		while (node) {
+			return 0;
+		for (;;) {
 			found = rcu_dereference(&node->slot[index_slot_number(*at, level)]);
 			if (!found || level == 1)
 				break;
-			node = found;
+			node = slot_node(found);
 			level--;
 		}
 		if (found)
@@ -55,7 +54,16 @@ struct page *page_index_next(const struct page_index *index, uint64_t *at, uint6
 		/* On to the next slot of the level that was empty; at a node's end the walk starts over. */
 		*at = (*at | (index_span(level) - 1)) + 1;
 	}
-	return NULL;
+	return 0;
+}
+
+struct page *page_index_next(const struct page_index *index, uint64_t *at, uint64_t end)
+{
+	uintptr_t entry;
+
+	while ((entry = page_index_next_entry(index, at, end)) & INDEX_TAG)
+		(*at)++;
+	return index_entry_page(entry);
 }
 
 static uint64_t count_nodes(const struct index_node *node, unsigned level)
@@ -63,7 +71,7 @@ static uint64_t count_nodes(const struct index_node *node, unsigned level)
 	uint64_t count = 1;
 
 	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
-		const struct index_node *child = rcu_dereference(&node->slot[i]);
+		const struct index_node *child = slot_node(rcu_dereference(&node->slot[i]));
 
 		if (child)
 			count += count_nodes(child, level - 1);
@@ -83,7 +91,7 @@ static bool has_nodes_from(const struct index_node *node, unsigned level, uint64
 {
 	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
 		uint64_t start = first + i * index_span(level);
-		const struct index_node *child = rcu_dereference(&node->slot[i]);
+		const struct index_node *child = slot_node(rcu_dereference(&node->slot[i]));
 
 		if (!child || start + index_span(level) <= from)
 			continue;
@@ -108,11 +116,11 @@ typedef void give(struct index_nodes *nodes, struct index_node *node);
 static void give_subtree(struct index_nodes *nodes, struct index_node *node, unsigned level, give *give)
 {
 	for (unsigned i = 0; i < INDEX_SLOTS; i++) {
-		void *child = atomic_load_explicit(&node->slot[i], memory_order_relaxed);
+		uintptr_t child = atomic_load_explicit(&node->slot[i], memory_order_relaxed);
 
-		invariant(level > 1 || !child);
-		if (child)
-			give_subtree(nodes, child, level - 1, give);
+		invariant(level > 1 || !index_entry_counts(child));
+		if (level > 1 && child)
+			give_subtree(nodes, slot_node(child), level - 1, give);
 	}
 	give(nodes, node);
 }
@@ -123,7 +131,8 @@ static void prune(struct page_index *index, struct index_node *node, unsigned le
 {
 	for (unsigned i = 0; level > 1 && i < INDEX_SLOTS; i++) {
 		uint64_t start = first + i * index_span(level);
-		struct index_node *child = atomic_load_explicit(&node->slot[i], memory_order_acquire);
+		struct index_node *child =
+		    slot_node(atomic_load_explicit(&node->slot[i], memory_order_acquire));
 
 		if (!child || start + index_span(level) <= from)
 			continue;
@@ -131,7 +140,7 @@ static void prune(struct page_index *index, struct index_node *node, unsigned le
 			prune(index, child, level - 1, start, from);
 			continue;
 		}
-		atomic_store_explicit(&node->slot[i], NULL, memory_order_relaxed);
+		atomic_store_explicit(&node->slot[i], 0, memory_order_relaxed);
 		give_subtree(index->nodes, child, level - 1, index_node_retire);
 	}
 }

@@ -25,7 +25,7 @@ static uintptr_t grow(struct page_index *index, uint64_t at)
 			return 0;
 		if (root) {
 			level = root_level(root) + 1;
-			atomic_store_explicit(&node->slot[0], root_node(root), memory_order_relaxed);
+			atomic_store_explicit(&node->slot[0], first_child(root), memory_order_relaxed);
 		} else {
 			while (!index_reaches(level, at))
 				level++;
@@ -40,56 +40,59 @@ static uintptr_t grow(struct page_index *index, uint64_t at)
 }
 
 /* Fills an empty slot with a node. Returns the node that is there now, NULL without a frame. */
-static struct index_node *add_node(struct page_index *index, void *_Atomic *slot)
+static struct index_node *add_node(struct page_index *index, _Atomic uintptr_t *slot)
 {
 	struct index_node *node = index_node_get(index->nodes);
-	void *found = NULL;
+	uintptr_t found = 0;
 
 	if (!node)
 		return NULL;
-	if (atomic_compare_exchange_strong_explicit(slot, &found, node, memory_order_seq_cst,
+	if (atomic_compare_exchange_strong_explicit(slot, &found, (uintptr_t)node, memory_order_seq_cst,
 						    memory_order_acquire))
 		return node;
 	index_node_put(index->nodes, node);
-	return found;
+	return slot_node(found);
 }
 
-static int insert(struct page_index *index, uint64_t at, struct page *page, struct page **found)
+static int insert(struct page_index *index, uint64_t at, struct page *page, uintptr_t *found)
 {
-	uintptr_t root = grow(index, at);
+	uintptr_t root = grow(index, at), there;
 	struct index_node *node = root_node(root);
-	void *there = NULL;
+	_Atomic uintptr_t *slot;
 
 	for (unsigned level = root_level(root); level > 1 && node; level--) {
-		void *_Atomic *slot = &node->slot[index_slot_number(at, level)];
-
-		node = rcu_dereference(slot);
+		slot = &node->slot[index_slot_number(at, level)];
+		node = slot_node(rcu_dereference(slot));
 		if (!node)
 			node = add_node(index, slot);
 	}
 	if (!node)
 		return -ENOMEM;
-	if (atomic_compare_exchange_strong_explicit(&node->slot[index_slot_number(at, 1)], &there, page,
-						    memory_order_seq_cst, memory_order_acquire)) {
-		if (index->counted)
-			atomic_fetch_add_explicit(&index->count, 1, memory_order_relaxed);
-		return 0;
-	}
-	*found = there;
-	return -EEXIST;
+	slot = &node->slot[index_slot_number(at, 1)];
+	there = rcu_dereference(slot);
+	do {
+		*found = there;
+		if (index_entry_counts(there))
+			return -EEXIST;
+	} while (!atomic_compare_exchange_weak_explicit(slot, &there, index_entry_of_page(page),
+							memory_order_seq_cst, memory_order_acquire));
+	if (index->counted)
+		atomic_fetch_add_explicit(&index->count, 1, memory_order_relaxed);
+	return 0;
 }
 
-static bool remove(struct page_index *index, uint64_t at, struct page *page)
+static bool replace(struct page_index *index, uint64_t at, uintptr_t from, uintptr_t to)
 {
-	void *_Atomic *slot = index_slot(index, at);
-	void *there = page;
+	_Atomic uintptr_t *slot = index_slot(index, at);
+	uintptr_t there = from;
+	uint64_t change = (uint64_t)index_entry_counts(to) - index_entry_counts(from);
 
-	if (!slot || !atomic_compare_exchange_strong_explicit(slot, &there, NULL, memory_order_seq_cst,
+	if (!slot || !atomic_compare_exchange_strong_explicit(slot, &there, to, memory_order_seq_cst,
 							      memory_order_relaxed))
 		return false;
-	if (index->counted)
-		atomic_fetch_sub_explicit(&index->count, 1, memory_order_relaxed);
+	if (index->counted && change)
+		atomic_fetch_add_explicit(&index->count, change, memory_order_relaxed);
 	return true;
 }
 
-const struct page_index_ops page_index_lockless_ops = {.insert = insert, .remove = remove};
+const struct page_index_ops page_index_lockless_ops = {.insert = insert, .replace = replace};

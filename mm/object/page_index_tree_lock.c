@@ -23,7 +23,7 @@ static unsigned nodes_needed(const struct page_index *index, uint64_t at)
 }
 
 /* Stores are sequentially consistent as the lockless ones are, for the same look at the size. */
-static void set(void *_Atomic *slot, void *value)
+static void set(_Atomic uintptr_t *slot, uintptr_t value)
 {
 	atomic_store_explicit(slot, value, memory_order_seq_cst);
 }
@@ -38,7 +38,7 @@ static uintptr_t grow_locked(struct page_index *index, uint64_t at)
 
 		if (root) {
 			level = root_level(root) + 1;
-			set(&node->slot[0], root_node(root));
+			set(&node->slot[0], first_child(root));
 		} else {
 			while (!index_reaches(level, at))
 				level++;
@@ -56,12 +56,12 @@ static struct index_node *node_locked(struct page_index *index, uint64_t at)
 	struct index_node *node = root_node(root);
 
 	for (unsigned level = root_level(root); level > 1; level--) {
-		void *_Atomic *slot = &node->slot[index_slot_number(at, level)];
+		_Atomic uintptr_t *slot = &node->slot[index_slot_number(at, level)];
 
-		node = atomic_load_explicit(slot, memory_order_relaxed);
+		node = slot_node(atomic_load_explicit(slot, memory_order_relaxed));
 		if (!node) {
 			node = index_node_get(index->nodes);
-			set(slot, node);
+			set(slot, (uintptr_t)node);
 		}
 	}
 	return node;
@@ -75,9 +75,9 @@ static void count_locked(struct page_index *index, uint64_t change)
 	atomic_store_explicit(&index->count, count + change, memory_order_relaxed);
 }
 
-static int insert(struct page_index *index, uint64_t at, struct page *page, struct page **found)
+static int insert(struct page_index *index, uint64_t at, struct page *page, uintptr_t *found)
 {
-	void *_Atomic *slot;
+	_Atomic uintptr_t *slot;
 	int error = index_nodes_preload(index->nodes, nodes_needed(index, at));
 
 	if (error)
@@ -85,31 +85,31 @@ static int insert(struct page_index *index, uint64_t at, struct page *page, stru
 	spin_lock(&index->tree_lock);
 	slot = &node_locked(index, at)->slot[index_slot_number(at, 1)];
 	*found = atomic_load_explicit(slot, memory_order_relaxed);
-	if (*found) {
+	if (index_entry_counts(*found)) {
 		error = -EEXIST;
 	} else {
-		set(slot, page);
+		set(slot, index_entry_of_page(page));
 		count_locked(index, 1);
 	}
 	spin_unlock(&index->tree_lock);
 	return error;
 }
 
-static bool remove(struct page_index *index, uint64_t at, struct page *page)
+static bool replace(struct page_index *index, uint64_t at, uintptr_t from, uintptr_t to)
 {
-	void *_Atomic *slot = index_slot(index, at);
+	_Atomic uintptr_t *slot = index_slot(index, at);
 	bool there;
 
 	if (!slot)
 		return false;
 	spin_lock(&index->tree_lock);
-	there = atomic_load_explicit(slot, memory_order_relaxed) == page;
+	there = atomic_load_explicit(slot, memory_order_relaxed) == from;
 	if (there) {
-		set(slot, NULL);
-		count_locked(index, UINT64_MAX);
+		set(slot, to);
+		count_locked(index, (uint64_t)index_entry_counts(to) - index_entry_counts(from));
 	}
 	spin_unlock(&index->tree_lock);
 	return there;
 }
 
-const struct page_index_ops page_index_tree_lock_ops = {.insert = insert, .remove = remove};
+const struct page_index_ops page_index_tree_lock_ops = {.insert = insert, .replace = replace};

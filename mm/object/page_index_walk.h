@@ -18,6 +18,14 @@
 extern const struct page_index_ops page_index_lockless_ops;
 extern const struct page_index_ops page_index_tree_lock_ops;
 
+/* In a slot that leads to a node of the lowest level: that may have dirty pages. */
+#define SLOT_DIRTY ((uintptr_t)1)
+
+static inline struct index_node *slot_node(uintptr_t slot)
+{
+	return (struct index_node *)(slot & ~SLOT_DIRTY);
+}
+
 static inline struct index_node *root_node(uintptr_t root)
 {
 	return (struct index_node *)(root & ~ROOT_LEVEL_MASK);
@@ -31,6 +39,13 @@ static inline unsigned root_level(uintptr_t root)
 static inline uintptr_t make_root(struct index_node *node, unsigned level)
 {
 	return (uintptr_t)node | level;
+}
+
+/* What a root that grows has in its first slot: of a lowest node it is not known whether it has dirty pages.
+ */
+static inline uintptr_t first_child(uintptr_t root)
+{
+	return (uintptr_t)root_node(root) | (root_level(root) == 1 ? SLOT_DIRTY : 0);
 }
 
 /* How many indices one slot of `level` stands for. */
@@ -51,7 +66,7 @@ static inline bool index_reaches(unsigned level, uint64_t at)
 }
 
 /* The slot of `at`, NULL if there is none yet. In an RCU read section. */
-static inline void *_Atomic *index_slot(const struct page_index *index, uint64_t at)
+static inline _Atomic uintptr_t *index_slot(const struct page_index *index, uint64_t at)
 {
 	uintptr_t root = rcu_dereference(&index->root);
 	struct index_node *node = root_node(root);
@@ -60,7 +75,7 @@ static inline void *_Atomic *index_slot(const struct page_index *index, uint64_t
 	if (!index_reaches(level, at))
 		return NULL;
 	for (; level > 1 && node; level--)
-		node = rcu_dereference(&node->slot[index_slot_number(at, level)]);
+		node = slot_node(rcu_dereference(&node->slot[index_slot_number(at, level)]));
 	return node ? &node->slot[index_slot_number(at, 1)] : NULL;
 }
 

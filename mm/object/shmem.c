@@ -45,16 +45,17 @@ static int make_page(struct shmem *shmem, uint64_t index, enum missing missing, 
 static int get(struct shmem *shmem, uint64_t index, enum missing missing, struct charge *charge,
 	       struct page **page)
 {
-	int error = 0;
+	int error;
 
 	if (missing != MAKE_BEYOND && index >= cache_pages(&shmem->cache))
 		return -EFAULT;
-	*page = page_index_find(&shmem->cache.index, index);
+	error = cache_look(&shmem->cache, index, page);
+	if (error == -EINPROGRESS)
+		return error;
 	if (!*page && missing == LEAVE)
 		/* It has been cut off since, or there is none. */
 		return index < cache_pages(&shmem->cache) ? 0 : -EFAULT;
-	if (!*page)
-		error = make_page(shmem, index, missing, charge, page);
+	error = *page ? 0 : make_page(shmem, index, missing, charge, page);
 	if (error)
 		return error;
 	if (unlikely(!page_is_uptodate(*page)))
@@ -73,13 +74,21 @@ static int get_page(struct object *object, uint64_t index, struct charge *charge
 	return error == -ENOSPC ? -EFAULT : error;
 }
 
-/* The page is being taken away. */
+/* The page is in swap, or is being taken away. */
 static int wait_page(struct object *base, uint64_t index, struct charge *charge)
 {
 	struct sf_object *object = container_of(base, struct sf_object, object);
-	struct page *page = cache_find_get(object, index);
+	struct page *page;
+	uintptr_t entry;
 
-	(void)charge;
+	port_rcu_read_lock();
+	entry = page_index_load(&object->index, index);
+	page = index_entry_page(entry);
+	if (page)
+		page_get(page);
+	port_rcu_read_unlock();
+	if (index_entry_is_swap(entry))
+		return shmem_swap_in(object, index, entry, charge);
 	if (page) {
 		if (page_has_flag(page, PG_removed))
 			page_wait_flag(page, PG_locked);
@@ -88,34 +97,36 @@ static int wait_page(struct object *base, uint64_t index, struct charge *charge)
 	return 0;
 }
 
-/* The lock is held: nothing is taken away but by a fault that came too late and takes its own page out. */
-static int write_page(struct sf_object *object, uint64_t index, size_t from, size_t bytes, struct page **page)
+/* For the calls by offset. */
+static int get_or_wait(struct sf_object *object, uint64_t index, enum missing missing, struct page **page)
 {
 	struct charge charge = cache_offset_charge(object);
 	int error;
 
-	(void)from;
-	(void)bytes;
 	do {
 		port_rcu_read_lock();
-		error = get(shmem_of(object), index, MAKE_BEYOND, &charge, page);
+		error = get(shmem_of(object), index, missing, &charge, page);
 		port_rcu_read_unlock();
-	} while (error == -EINPROGRESS);
+		if (error != -EINPROGRESS)
+			break;
+		error = wait_page(&object->object, index, &charge);
+	} while (!error);
+	if (!error && *page)
+		page_mark_accessed(*page);
 	return error;
+}
+
+/* The lock is held: nothing is taken away but by a fault that came too late and takes its own page out. */
+static int write_page(struct sf_object *object, uint64_t index, size_t from, size_t bytes, struct page **page)
+{
+	(void)from;
+	(void)bytes;
+	return get_or_wait(object, index, MAKE_BEYOND, page);
 }
 
 static int read_page(struct sf_object *object, uint64_t index, struct page **page)
 {
-	int error;
-
-	do {
-		port_rcu_read_lock();
-		error = get(shmem_of(object), index, LEAVE, NULL, page);
-		port_rcu_read_unlock();
-		if (error == -EINPROGRESS)
-			wait_page(&object->object, index, NULL);
-	} while (error == -EINPROGRESS);
-	return error;
+	return get_or_wait(object, index, LEAVE, page);
 }
 
 static void uncount(struct sf_object *object, uint64_t pages)

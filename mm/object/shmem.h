@@ -52,7 +52,8 @@ struct shmem_ops {
 	/*
 	 * Adds a page at `index`, which was missing a moment ago, or finds the one that has come since.
 	 * Returns 0 with it in *page and *fresh set if it is new, and to be cleared and made PG_uptodate by
-	 * the caller; -ENOSPC at the limit; -ENOMEM as get_page(). In a read section, part of the fault path.
+	 * the caller; -EINPROGRESS when it has come since and is in swap by now; -ENOSPC at the limit;
+	 * -ENOMEM as get_page(). In a read section, part of the fault path.
 	 */
 	int (*add_page)(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
 			bool *fresh);
@@ -72,6 +73,14 @@ extern const struct shmem_ops shmem_ramfs_ops;
  * reference; -EINVAL; -ENOMEM. Not from the fault path.
  */
 int shmem_create(struct objects *objects, uint64_t bytes, uint64_t limit_bytes, struct sf_object **object);
+
+/*
+ * Brings the page at `index`, which is in the slot that `tag` names, back: reads it, charged to `charge`, and
+ * changes the tag to it. Returns 0 when it is there or the tag has changed since; -ENOMEM as get_page(), or
+ * what the read failed with, and nothing has changed. Sleeps; no spinning lock is held, not in a read
+ * section. Part of the fault path.
+ */
+int shmem_swap_in(struct sf_object *object, uint64_t index, uintptr_t tag, struct charge *charge);
 
 static inline struct shmem *shmem_of(struct sf_object *object)
 {

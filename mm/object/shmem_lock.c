@@ -9,7 +9,7 @@
  *   before  allocate and charge; lock, recalculate, look, take a block, look again, into the index, count,
  *           unlock. Where the allocation fails, as `inside`.
  *
- * Where that kernel looks into its table of swapped pages, the index is looked into: there is no swap. A
+ * Where that kernel looks into its table of swapped pages, the index is looked into, which has their slots. A
  * limit stands for a mount's size=, whose own lock is left out: the memory behind MAP_SHARED | MAP_ANONYMOUS
  * has none.
  */
@@ -79,23 +79,23 @@ static int alloc_unlocked(struct shmem *shmem, uint64_t index, struct charge *ch
 static int shmem_getpage(struct shmem *shmem, uint64_t index, struct charge *charge, struct page **page,
 			 struct page **fresh)
 {
-	struct page_index *tree = &shmem->cache.index;
 	int error;
 
 	spin_lock(&shmem->lock);
 	shmem_recalc_inode_locked(shmem);
-	*page = page_index_find(tree, index);
-	if (*page || !acct_block_locked(shmem)) {
+	error = cache_look(&shmem->cache, index, page);
+	if (error || !acct_block_locked(shmem)) {
 		spin_unlock(&shmem->lock);
-		return *page ? -EEXIST : -ENOSPC;
+		return error ? error : -ENOSPC;
 	}
 	if (!*fresh) {
 		error = alloc_unlocked(shmem, index, charge, fresh);
 		if (error)
 			return error;
 	}
-	*page = page_index_find(tree, index);
-	error = *page ? -EEXIST : cache_add_page(&shmem->cache, *fresh, index, page);
+	error = cache_look(&shmem->cache, index, page);
+	if (!error)
+		error = cache_add_page(&shmem->cache, *fresh, index, page);
 	if (error) {
 		unacct_blocks_locked(shmem, 1);
 	} else {

@@ -129,20 +129,24 @@ static bool wait_for_others(struct shmem *shmem)
 	return waited;
 }
 
-/* Returns -ENOSPC at the limit: then the page was not there, nor about to be, when all was reserved. */
+/*
+ * Returns 0, or as cache_look(); -ENOSPC at the limit: then the page was not there, nor about to be, when all
+ * was reserved.
+ */
 static int reserve_or_find(struct shmem *shmem, uint64_t index, struct page **page)
 {
 	for (;;) {
 		bool waited;
+		int error;
 
 		adding(shmem, 1);
 		if (reserve(shmem))
 			return 0;
 		adding(shmem, 0);
 		waited = wait_for_others(shmem);
-		*page = page_index_find(&shmem->cache.index, index);
-		if (*page)
-			return -EEXIST;
+		error = cache_look(&shmem->cache, index, page);
+		if (error)
+			return error;
 		if (!waited)
 			return -ENOSPC;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mm/page/frame_cache.h"
+#include "mm/page/frame_watch.h"
 #include "port/lifetime.h"
 #include "mm/page/lru.h"
 
@@ -64,8 +65,10 @@ struct page *frame_alloc(struct frames *frames)
 {
 	struct page *page = frames->ops->alloc(frames);
 
-	if (!page)
+	if (unlikely(!page)) {
+		frames_note_refusal(frames, NULL);
 		return NULL;
+	}
 	invariant(page_refcount(page) == 0 && page_mapcount(page) == 0);
 	contents_alive(frames, page);
 	check_poison(frames, page);
@@ -73,6 +76,7 @@ struct page *frame_alloc(struct frames *frames)
 		page_clear_flag(page, PG_free);
 	atomic_store_explicit(&page->refcount, 1, memory_order_relaxed);
 	frames_count(frames, FRAMES_ALLOCATED, 1);
+	frames_look(frames);
 	return page;
 }
 

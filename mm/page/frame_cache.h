@@ -26,6 +26,8 @@ struct frame_cache_ops {
 	void (*free)(struct frames *frames, struct page *page);
 	/* Returns the first frame of `node` whose struct page was never touched, or the node's end. */
 	uint64_t (*untouched)(struct frames *frames, unsigned node);
+	/* How many free frames one CPU may hold back from the others, at most. */
+	uint64_t (*held_back)(const struct frames *frames);
 	/* Checks what it has while nothing runs. Returns 0, or -EINVAL with a message. */
 	int (*check)(struct frames *frames, struct frame_census *census, struct message *why);
 };

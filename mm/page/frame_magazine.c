@@ -247,11 +247,20 @@ static void magazine_free(struct frames *frames, struct page *page)
 	cpu->loaded_count++;
 }
 
+/* Two magazines, a run, and those of other nodes. */
+static uint64_t magazines_held_back(const struct frames *frames)
+{
+	const struct magazines *cache = frames->cache;
+
+	return 4 * cache->magazine_pages;
+}
+
 const struct frame_cache_ops frame_magazine_ops = {
     .create = magazines_create,
     .destroy = magazines_destroy,
     .alloc = magazine_alloc,
     .free = magazine_free,
     .untouched = magazines_untouched,
+    .held_back = magazines_held_back,
     .check = magazines_check,
 };

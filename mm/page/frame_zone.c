@@ -207,11 +207,22 @@ static int zones_check(struct frames *frames, struct frame_census *census, struc
 	return error;
 }
 
+static uint64_t zones_held_back(const struct frames *frames)
+{
+	const struct zones *zones = frames->cache;
+	uint64_t pages = 0;
+
+	for (unsigned node = 0; node < frames->nodes; node++)
+		pages += zones->zone[node]->high;
+	return pages;
+}
+
 const struct frame_cache_ops frame_zone_ops = {
     .create = zones_create,
     .destroy = zones_destroy,
     .alloc = get_page_from_freelist,
     .free = free_hot_cold_page,
     .untouched = zones_untouched,
+    .held_back = zones_held_back,
     .check = zones_check,
 };

@@ -29,6 +29,7 @@
 struct frame_cache_ops;
 struct groups;
 struct lru;
+struct swap;
 
 /* What is counted, by CPU. The first two are the allocator's; mm/page/ and who owns the pages count the rest.
  */
@@ -40,7 +41,9 @@ enum frame_counter {
 	FRAMES_PINNED,    /* references that sf_pin() holds: mm/system/ */
 	FRAMES_SHARED,    /* pages of shared memory objects, and of files: mm/object/ and the frame's end */
 	FRAMES_FILE,
-	FRAMES_INDEX, /* frames of page indices: mm/object/ */
+	FRAMES_INDEX,    /* frames of page indices: mm/object/ */
+	FRAMES_FLUSHES,  /* times that translations of other CPUs were waited for: mm/table/ */
+	FRAMES_REFAULTS, /* pages that came back after reclaim had taken them: mm/charge/workingset.h */
 	FRAME_COUNTERS
 };
 
@@ -48,6 +51,14 @@ enum frame_counter {
 struct frame_counts {
 	CACHE_LINE_ALIGNED _Atomic int64_t count[FRAME_COUNTERS];
 	struct retired_count retired; /* frames, and objects of frames, that wait for a grace period */
+	/*
+	 * How many more frames the CPU may have handed out than taken back until it calls who watches; 0: it
+	 * does not. Written by that one, and by the CPU when it has called. Relaxed.
+	 */
+	_Atomic int64_t watch_at;
+	/* The CPU's own: what the last frame that it did not get was refused for, or the last charge. */
+	bool refused;
+	struct page_group *refused_by; /* NULL: there was no frame */
 };
 
 struct frames {
@@ -72,6 +83,16 @@ struct frames {
 	struct groups *groups;
 	unsigned gather_batches; /* see struct system_config */
 	void (*uncharge)(struct page *page);
+	/*
+	 * Set once by mm/object/, with the policy dirty_tracking=pte: told of a file's page whose entry was
+	 * dirty, before that can be seen to be clean or gone. The entry is locked. NULL: such a page is dirty
+	 * already.
+	 */
+	void (*set_dirty)(struct page *page);
+	/* Set once by who makes it, mm/swap/: where entries that name slots lead. NULL: there are none. */
+	struct swap *swap;
+	/* Not read only: who watches how many frames are free sleeps on it while it is 0. Atomic. */
+	CACHE_LINE_ALIGNED _Atomic uint32_t watch_called;
 };
 
 struct frames_config {
@@ -131,8 +152,9 @@ static inline bool page_put_test(struct page *page)
 {
 	uint32_t old = atomic_load_explicit(&page->refcount, memory_order_acquire);
 
-	/* The only reference is the caller's, so there is nobody who could take another. */
-	if (old == 1)
+	/* The only reference is the caller's: but for reclaim, which finds pages on the lists, there is
+	 * nobody who could take another. */
+	if (old == 1 && !page_has_flag(page, PG_lru))
 		atomic_store_explicit(&page->refcount, 0, memory_order_relaxed);
 	else
 		old = atomic_fetch_sub_explicit(&page->refcount, 1, memory_order_acq_rel);
@@ -170,9 +192,52 @@ uint64_t frames_counted(const struct frames *frames, enum frame_counter counter)
 /* Returns how many frames frame_alloc() could hand out if every CPU gave up what it holds back. As above. */
 uint64_t frames_free_count(const struct frames *frames);
 
-/* Makes a new page, which only the caller can reach, one of anonymous memory. */
-static inline void page_set_anonymous(struct frames *frames, struct page *page)
+/*
+ * A refusal is noted on the CPU, by frame_alloc() and by who charges: for calls that may fail with -ENOMEM
+ * for other reasons too. frames_take_refusal() returns whether there was one since it was called last, and by
+ * which group.
+ */
+static inline void frames_note_refusal(struct frames *frames, struct page_group *group)
 {
+	struct frame_counts *counts = percpu_this(&frames->counts);
+
+	counts->refused = true;
+	counts->refused_by = group;
+}
+
+static inline bool frames_take_refusal(struct frames *frames, struct page_group **group)
+{
+	struct frame_counts *counts = percpu_this(&frames->counts);
+	bool refused = counts->refused;
+
+	*group = counts->refused_by;
+	if (refused)
+		counts->refused = false;
+	return refused;
+}
+
+/*
+ * Watching, for one who watches at a time: each CPU is given a share of `pages`, and the first that has used
+ * up its own sets frames->watch_called to 1 and wakes who sleeps on that. So when nobody has called, no more
+ * than `pages` frames were taken since. A call before that is not forgotten.
+ */
+void frames_watch(struct frames *frames, uint64_t pages);
+
+/* Nobody watches any more. */
+void frames_watch_end(struct frames *frames);
+
+/* How many free frames all CPUs together may hold back, at most: see frame_alloc(). */
+uint64_t frames_held_back(const struct frames *frames);
+
+/*
+ * Makes a new page, which nobody has mapped, one of anonymous memory: its mappings are found from `anon`
+ * (mm/rmap/anon.h), where it is page `index`.
+ */
+static inline void page_set_anonymous(struct frames *frames, struct page *page, struct anon_vma *anon,
+				      uint64_t index)
+{
+	atomic_store_explicit(&page->anon, anon, memory_order_relaxed);
+	page->index = index;
 	page_set_flag(page, PG_anonymous);
 	frames_count(frames, FRAMES_ANONYMOUS, 1);
 }

@@ -9,6 +9,7 @@
 
 #include "mm/page/frames.h"
 #include "mm/page/lru_parts.h"
+#include "port/cpu.h"
 #include "port/memory.h"
 
 static const struct lru_ops *const choices[] = {
@@ -25,32 +26,18 @@ struct lru *lru_create(struct frames *frames, enum policy_lru_add policy)
 	lru->ops = choices[policy];
 	lru->frames = frames;
 	lru->places = lru->ops->places();
-	lru->place = port_memory_alloc(lru->places * sizeof(struct lru_place *), PORT_NODE_FIRST_TOUCH,
-				       "struct lru_place *");
-	if (!lru->place || lru->ops->create(lru))
-		goto fail;
-	for (unsigned i = 0; i < lru->places; i++) {
-		lru->place[i] =
-		    port_memory_alloc(sizeof(struct lru_place), lru->ops->place_node(i), "struct lru_place");
-		if (!lru->place[i])
-			goto fail;
-		spin_lock_init(&lru->place[i]->lock, LOCK_RANK_LRU);
+	if (lru->ops->create(lru)) {
+		lru_destroy(lru);
+		return NULL;
 	}
 	return lru;
-fail:
-	lru_destroy(lru);
-	return NULL;
 }
 
 void lru_destroy(struct lru *lru)
 {
 	if (!lru)
 		return;
-	if (lru->place)
-		for (unsigned i = 0; i < lru->places; i++)
-			port_memory_free(lru->place[i], sizeof(struct lru_place));
-	port_memory_free(lru->place, lru->places * sizeof(struct lru_place *));
-	percpu_free(&lru->pagevecs);
+	lru->ops->destroy(lru);
 	port_memory_free(lru, sizeof(*lru));
 }
 
@@ -71,6 +58,8 @@ int lru_group_init(struct lru *lru, struct page_group *group, struct page_group 
 		}
 		for (unsigned list = 0; list < LRU_LISTS; list++)
 			list_init(&lruvec->list[list]);
+		spin_lock_init(&lruvec->own_lock, LOCK_RANK_LRU);
+		lruvec->lock = lru->place ? &lru->place[i]->lock : &lruvec->own_lock;
 		group->lruvec[i] = lruvec;
 	}
 	return 0;
@@ -83,31 +72,48 @@ void lru_group_free(struct lru *lru, struct page_group *group)
 	port_memory_free(group->lruvec, lru->places * sizeof(struct lruvec *));
 }
 
-/* Where the pages of `group` are. The place's lock is held. */
-static struct lruvec *lruvec_of(const struct page_group *group, unsigned place)
+/*
+ * Takes the locks of both, the lower group's first. Nobody takes them in the other order, but the ranks
+ * cannot say so: so the second is tried.
+ */
+static struct lruvec *lock_both(struct lruvec *from, const struct page_group *parent, unsigned place)
 {
-	while (unlikely(group->lruvec[place]->moved))
-		group = group->parent;
-	return group->lruvec[place];
+	for (;;) {
+		struct lruvec *to = lruvec_of(parent, place);
+
+		spin_lock(from->lock);
+		if (from->lock == to->lock)
+			return to;
+		if (spin_trylock(to->lock)) {
+			if (!atomic_load_explicit(&to->moved, memory_order_relaxed))
+				return to;
+			spin_unlock(to->lock);
+		}
+		spin_unlock(from->lock);
+		port_cpu_relax();
+	}
 }
 
 void lru_group_reparent(struct lru *lru, struct page_group *group)
 {
 	for (unsigned i = 0; i < lru->places; i++) {
-		struct lruvec *from = group->lruvec[i], *to;
+		struct lruvec *from = group->lruvec[i], *to = lock_both(from, group->parent, i);
 
-		spin_lock(&lru->place[i]->lock);
-		to = lruvec_of(group->parent, i);
 		for (unsigned list = 0; list < LRU_LISTS; list++) {
-			if (list_empty(&from->list[list]))
+			uint64_t pages = lru_pages_at(group, i, list);
+
+			if (!pages)
 				continue;
 			/* Behind what is there: they were looked at less often there than their age says. */
 			list_splice(to->list[list].prev, &from->list[list]);
-			to->pages[list] += from->pages[list];
-			from->pages[list] = 0;
+			lru_count(to, list, (int64_t)pages);
+			lru_count(from, list, -(int64_t)pages);
 		}
-		from->moved = true;
-		spin_unlock(&lru->place[i]->lock);
+		/* Release: who sees it sees that the group's lists are empty. */
+		atomic_store_explicit(&from->moved, true, memory_order_release);
+		if (to->lock != from->lock)
+			spin_unlock(to->lock);
+		spin_unlock(from->lock);
 	}
 }
 
@@ -115,7 +121,7 @@ void lru_add(struct lru *lru, struct page *page, enum lru_list list)
 {
 	invariant(page->group);
 	page_set_flag(page, PG_lru);
-	lru->ops->add(lru, page, list);
+	lru->ops->add(lru, page, page_has_flag(page, PG_file) ? list | LRU_FILE : list);
 }
 
 void lru_add_drain(struct lru *lru)
@@ -123,40 +129,65 @@ void lru_add_drain(struct lru *lru)
 	lru->ops->drain(lru);
 }
 
-void lru_list_page(struct page *page, unsigned place, enum lru_list list)
+void lru_list_page(struct lruvec *lruvec, struct page *page, unsigned place, enum lru_list list)
 {
-	struct lruvec *lruvec = lruvec_of(page->group, place);
-
 	list_add(&lruvec->list[list], &page->lru);
-	lruvec->pages[list]++;
+	lru_count(lruvec, list, 1);
 	atomic_store_explicit(&page->lru_state, lru_state_listed(place, list), memory_order_relaxed);
 }
 
-void lru_del(struct lru_run *run, struct page *page)
+struct lruvec *lru_run_lock_at(struct lru_run *run, const struct page_group *group, unsigned place)
+{
+	for (;;) {
+		struct lruvec *lruvec = lruvec_of(group, place);
+
+		if (run->lock != lruvec->lock) {
+			lru_run_end(run);
+			run->lock = lruvec->lock;
+			spin_lock(run->lock);
+		}
+		if (likely(!atomic_load_explicit(&lruvec->moved, memory_order_relaxed)))
+			return lruvec;
+	}
+}
+
+struct lruvec *lru_run_lock(struct lru_run *run, struct page *page)
 {
 	struct lru *lru = run->lru;
 	/* A place does not change; that the page is listed by now, the lock shows. */
 	uint32_t state = atomic_load_explicit(&page->lru_state, memory_order_relaxed);
-	unsigned place = state >> LRU_PLACE_SHIFT;
+	unsigned place = lru_state_place(state);
 	struct lruvec *lruvec;
-	enum lru_list list;
 
 	if (state & LRU_STATE_WAITS) {
 		if (lru_pagevec_remove(lru, page, state))
-			return;
+			return NULL;
 		place = frame_node(lru->frames, page_to_pfn(lru->frames, page));
 	}
-	if (run->lock != &lru->place[place]->lock) {
-		lru_run_end(run);
-		run->lock = &lru->place[place]->lock;
-		spin_lock(run->lock);
-	}
-	state = atomic_load_explicit(&page->lru_state, memory_order_relaxed);
-	invariant(state >> LRU_PLACE_SHIFT == place);
-	list = state & LRU_STATE_LIST;
-	lruvec = lruvec_of(page->group, place);
+	lruvec = lru_run_lock_at(run, page->group, place);
+	invariant(lru_state_place(atomic_load_explicit(&page->lru_state, memory_order_relaxed)) == place);
+	return lruvec;
+}
+
+void lru_unlist_page(struct lruvec *lruvec, struct page *page)
+{
+	uint32_t state = atomic_load_explicit(&page->lru_state, memory_order_relaxed);
+
 	list_remove(&page->lru);
-	lruvec->pages[list]--;
+	lru_count(lruvec, state & LRU_STATE_LIST, -1);
+}
+
+void lru_del(struct lru_run *run, struct page *page)
+{
+	struct lruvec *lruvec = lru_run_lock(run, page);
+	uint32_t state;
+
+	if (!lruvec)
+		return;
+	state = atomic_load_explicit(&page->lru_state, memory_order_relaxed);
+	if (!(state & LRU_STATE_ISOLATED))
+		lru_unlist_page(lruvec, page);
+	atomic_store_explicit(&page->lru_state, state | LRU_STATE_GONE, memory_order_relaxed);
 }
 
 void lru_run_end(struct lru_run *run)
@@ -179,10 +210,10 @@ static int check_list(struct lru *lru, const struct page_group *group, unsigned 
 		      struct message *why)
 {
 	const struct lruvec *lruvec = group->lruvec[place];
-	uint64_t seen = 0;
+	uint64_t pages = lru_pages_at(group, place, list), seen = 0;
 
-	for (const struct list *link = lruvec->list[list].next;
-	     link != &lruvec->list[list] && seen <= lruvec->pages[list]; link = link->next) {
+	for (const struct list *link = lruvec->list[list].next; link != &lruvec->list[list] && seen <= pages;
+	     link = link->next) {
 		const struct page *page = container_of(link, struct page, lru);
 
 		if (!page_refcount(page) || !page_has_flag(page, PG_lru) ||
@@ -195,10 +226,10 @@ static int check_list(struct lru *lru, const struct page_group *group, unsigned 
 					   atomic_load(&page->flags));
 		seen++;
 	}
-	if (seen != lruvec->pages[list])
+	if (seen != pages)
 		return message_set(why, -EINVAL,
 				   "LRU list %u of place %u counts %" PRIu64 " pages and has %s", list, place,
-				   lruvec->pages[list], seen > lruvec->pages[list] ? "more" : "fewer");
+				   pages, seen > pages ? "more" : "fewer");
 	return 0;
 }
 
@@ -209,7 +240,7 @@ int lru_group_check(struct lru *lru, struct page_group *group, uint64_t *pages, 
 	for (unsigned place = 0; place < lru->places; place++)
 		for (unsigned list = 0; list < LRU_LISTS && !error; list++) {
 			error = check_list(lru, group, place, list, why);
-			*pages += group->lruvec[place]->pages[list];
+			*pages += lru_pages_at(group, place, list);
 		}
 	return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice `per_cpu`: each CPU adds to lists of its own. What it adds it mostly takes away itself, so its
+ * The choice `per_cpu`: each CPU adds to lists of its own. What it adds it mostly takes away itself, so their
  * lock, its lists and the links in its pages' struct pages stay in its cache. Another CPU comes only for a
  * page that it releases, and for a reclaim.
  */
@@ -21,10 +21,16 @@ static int create(struct lru *lru)
 static void add(struct lru *lru, struct page *page, enum lru_list list)
 {
 	unsigned cpu = port_cpu();
+	struct lru_run run;
 
-	spin_lock(&lru->place[cpu]->lock);
-	lru_list_page(page, cpu, list);
-	spin_unlock(&lru->place[cpu]->lock);
+	lru_run_begin(&run, lru);
+	lru_list_page(lru_run_lock_at(&run, page->group, cpu), page, cpu, list);
+	lru_run_end(&run);
+}
+
+static void destroy(struct lru *lru)
+{
+	(void)lru;
 }
 
 /* Nothing ever waits. */
@@ -43,6 +49,7 @@ const struct lru_ops lru_per_cpu_ops = {
     .places = places,
     .place_node = port_cpu_node,
     .create = create,
+    .destroy = destroy,
     .add = add,
     .drain = drain,
     .waiting = waiting,

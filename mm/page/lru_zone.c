@@ -14,6 +14,7 @@
 #include "mm/page/frames.h"
 #include "mm/page/lru_parts.h"
 #include "port/cpu.h"
+#include "port/memory.h"
 
 struct lru_pagevec {
 	CACHE_LINE_ALIGNED unsigned count; /* slots that were filled; the CPU's own */
@@ -33,7 +34,26 @@ static unsigned place_node(unsigned place)
 
 static int create(struct lru *lru)
 {
+	lru->place = port_memory_alloc(lru->places * sizeof(struct lru_place *), PORT_NODE_FIRST_TOUCH,
+				       "struct lru_place *");
+	if (!lru->place)
+		return -ENOMEM;
+	for (unsigned i = 0; i < lru->places; i++) {
+		lru->place[i] = port_memory_alloc(sizeof(struct lru_place), i, "struct lru_place");
+		if (!lru->place[i])
+			return -ENOMEM;
+		spin_lock_init(&lru->place[i]->lock, LOCK_RANK_LRU);
+	}
 	return percpu_alloc(&lru->pagevecs, sizeof(struct lru_pagevec), "struct lru_pagevec");
+}
+
+static void destroy(struct lru *lru)
+{
+	if (lru->place)
+		for (unsigned i = 0; i < lru->places; i++)
+			port_memory_free(lru->place[i], sizeof(struct lru_place));
+	port_memory_free(lru->place, lru->places * sizeof(struct lru_place *));
+	percpu_free(&lru->pagevecs);
 }
 
 static void pagevec_lru_add(struct lru *lru, struct lru_pagevec *pagevec)
@@ -56,7 +76,7 @@ static void pagevec_lru_add(struct lru *lru, struct lru_pagevec *pagevec)
 		}
 		/* From here on who releases the page comes for the lock. */
 		if (atomic_exchange_explicit(&pagevec->slot[i], NULL, memory_order_relaxed))
-			lru_list_page(page, node,
+			lru_list_page(lruvec_of(page->group, node), page, node,
 				      atomic_load_explicit(&page->lru_state, memory_order_relaxed) &
 					  LRU_STATE_LIST);
 	}
@@ -112,6 +132,7 @@ const struct lru_ops lru_zone_ops = {
     .places = places,
     .place_node = place_node,
     .create = create,
+    .destroy = destroy,
     .add = add,
     .drain = drain,
     .waiting = waiting,

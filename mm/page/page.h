@@ -59,27 +59,36 @@ enum page_flag {
 
 	/* Those of an object's pages. page->object is valid. Owner: mm/object/, see mm/object/cache.h. */
 	PG_cached = 1u << 11,
-	PG_file = 1u << 12,      /* of a file: has to be written when it is dirty */
-	PG_uptodate = 1u << 13,  /* the contents are there: set once */
-	PG_locked = 1u << 14,    /* being read, or taken away */
-	PG_removed = 1u << 15,   /* is leaving its object: nobody maps it any more. Set once */
-	PG_dirty = 1u << 16,     /* of a file: newer than the backing, or is about to be */
+	PG_file = 1u << 12,     /* of a file: has to be written when it is dirty */
+	PG_uptodate = 1u << 13, /* the contents are there: set once */
+	PG_locked = 1u << 14,   /* being read, or taken away */
+	PG_removed = 1u << 15,  /* is leaving its object: nobody maps it any more, but if reclaim clears it */
+	/*
+	 * Of a file: newer than the backing, or is about to be. In the swap cache: newer than the slot. Of
+	 * anonymous memory that has left the cache: its entries may be clean though its contents are nowhere
+	 * else.
+	 */
+	PG_dirty = 1u << 16,
 	PG_writeback = 1u << 17, /* being written to the backing */
 	PG_waiters = 1u << 18,   /* somebody sleeps until PG_locked or PG_writeback goes */
 
 	/* In the swap cache; page->swap is valid. Changed with PG_locked. Owner: mm/swap/. */
 	PG_swapcache = 1u << 19,
 
-	/* Was touched since the lists were looked at; has been active when it left. Owner: mm/reclaim/. */
+	/*
+	 * For reclaim: was touched since it was looked at; touched once more, by other means than a page
+	 * table; has been active. Owner: mm/reclaim/, and page_mark_accessed() in mm/page/lru.h.
+	 */
 	PG_referenced = 1u << 20,
-	PG_workingset = 1u << 21,
+	PG_activate = 1u << 21,
+	PG_workingset = 1u << 22,
 };
 
 /* What a frame has in common with no later life of it: cleared when it goes back to the allocator. */
 #define PG_OF_ONE_LIFE                                                                                 \
 	((uint32_t)(PG_table | PG_anonymous | PG_lazy_free | PG_index | PG_lru | PG_cached | PG_file | \
 		    PG_uptodate | PG_locked | PG_removed | PG_dirty | PG_writeback | PG_waiters |      \
-		    PG_swapcache | PG_referenced | PG_workingset))
+		    PG_swapcache | PG_referenced | PG_activate | PG_workingset))
 
 #define PG_MEMTYPE_SHIFT 2
 #define PG_MEMTYPE_MASK  ((uint32_t)(PG_memtype_wc | PG_memtype_uncached))
@@ -132,8 +141,9 @@ struct page {
 		struct {
 			union {
 				struct sf_object *object; /* PG_cached: read only, as `index` */
-				struct anon_vma *anon;    /* PG_anonymous: where its mappings are found */
-				struct page *next;        /* then: of those that have left together */
+				/* PG_anonymous: where its mappings are found, mm/rmap/anon.h. Atomic. */
+				struct anon_vma *_Atomic anon;
+				struct page *next; /* then: of those that have left together */
 			};
 			union {
 				uint64_t index;        /* read only, until it has left the object's index */
@@ -195,7 +205,8 @@ static inline void page_get(struct page *page)
 
 /*
  * A PTE comes to map the page: called under its lock, or before anyone else sees the table. Takes no
- * reference; the caller has one to give to the mapping.
+ * reference; the caller has one to give to the mapping. Release order: who finds an anonymous page mapped
+ * finds where (mm/rmap/anon.h).
  */
 static inline void page_add_mapping(struct page *page)
 {
@@ -203,9 +214,9 @@ static inline void page_add_mapping(struct page *page)
 
 	/* With one reference, the caller's, nobody else can get at the page. */
 	if (old == 0 && atomic_load_explicit(&page->refcount, memory_order_relaxed) == 1)
-		atomic_store_explicit(&page->mapcount, 1, memory_order_relaxed);
+		atomic_store_explicit(&page->mapcount, 1, memory_order_release);
 	else
-		old = atomic_fetch_add_explicit(&page->mapcount, 1, memory_order_relaxed);
+		old = atomic_fetch_add_explicit(&page->mapcount, 1, memory_order_release);
 	invariant(old < PAGE_COUNT_MAX);
 }
 

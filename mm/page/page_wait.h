@@ -11,20 +11,23 @@
 #include "port/wait.h"
 #include "sync/lock_rank.h"
 
-/* Sets `flag` if it is clear; returns whether it did. Acquire: what who cleared it did comes before. */
+/*
+ * Sets `flag` if it is clear; returns whether it did. Acquire: what who cleared it did comes before. Release:
+ * who clears it after this has failed sees what came before this.
+ */
 static inline bool page_try_flag(struct page *page, enum page_flag flag)
 {
-	return !(atomic_fetch_or_explicit(&page->flags, flag, memory_order_acquire) & flag);
+	return !(atomic_fetch_or_explicit(&page->flags, flag, memory_order_acq_rel) & flag);
 }
 
-/* Clears `flag`, sets the flags of `set`, and wakes who waits. Release order. */
+/* Clears `flag`, sets the flags of `set`, and wakes who waits. Release order; and acquire, see above. */
 static inline void page_end_flag(struct page *page, enum page_flag flag, uint32_t set)
 {
 	uint32_t old = atomic_load_explicit(&page->flags, memory_order_relaxed);
 
 	while (!atomic_compare_exchange_weak_explicit(&page->flags, &old,
 						      (old & ~(uint32_t)(flag | PG_waiters)) | set,
-						      memory_order_release, memory_order_relaxed))
+						      memory_order_acq_rel, memory_order_relaxed))
 		;
 	if (old & PG_waiters)
 		port_wake(&page->flags, UINT32_MAX);

@@ -45,6 +45,12 @@ const struct policy_choice policy_choices[] = {
     {FIELD(release_batch), "pagevec", POLICY_RELEASE_BATCH_PAGEVEC},
     {FIELD(lru_add), "per_cpu", POLICY_LRU_ADD_PER_CPU},
     {FIELD(lru_add), "zone_lock", POLICY_LRU_ADD_ZONE_LOCK},
+    {FIELD(rmap_lock), "try", POLICY_RMAP_LOCK_TRY},
+    {FIELD(rmap_lock), "wait", POLICY_RMAP_LOCK_WAIT},
+    {FIELD(dirty_tracking), "fault", POLICY_DIRTY_TRACKING_FAULT},
+    {FIELD(dirty_tracking), "pte", POLICY_DIRTY_TRACKING_PTE},
+    {FIELD(dirty_transfer), "on", POLICY_DIRTY_TRANSFER_ON},
+    {FIELD(dirty_transfer), "off", POLICY_DIRTY_TRANSFER_OFF},
 };
 const size_t policy_choice_count = ARRAY_SIZE(policy_choices);
 
@@ -61,7 +67,9 @@ _Static_assert(
 	sizeof(enum policy_shmem_alloc) == sizeof(int) && sizeof(enum policy_shmem_account) == sizeof(int) &&
 	sizeof(enum policy_page_index) == sizeof(int) && sizeof(enum policy_group_counter) == sizeof(int) &&
 	sizeof(enum policy_charge_stock) == sizeof(int) && sizeof(enum policy_root_group) == sizeof(int) &&
-	sizeof(enum policy_release_batch) == sizeof(int) && sizeof(enum policy_lru_add) == sizeof(int),
+	sizeof(enum policy_release_batch) == sizeof(int) && sizeof(enum policy_lru_add) == sizeof(int) &&
+	sizeof(enum policy_rmap_lock) == sizeof(int) && sizeof(enum policy_dirty_tracking) == sizeof(int) &&
+	sizeof(enum policy_dirty_transfer) == sizeof(int),
     "fields are set as ints");
 
 /*
@@ -88,6 +96,11 @@ _Static_assert(
  * All four release what a gather has collected by pagevecs, and add to the LRU through them, under the zone's
  * lru_lock. Groups came with 2.6.25, as res_counter, and got the stock and the exempt root by 2.6.33; so what
  * base_2004 says of them is how they began, but for the root. The root is charged in 3.17-rc2 only.
+ *
+ * Since 2.6.9-rc1, the kernel of seed 004, the scan for references waits for the page_table_lock; it had
+ * tried it before ("2.6.9-rc1: page_referenced_one() CPU consumption", September 2004). Writes to files
+ * through shared mappings were known by the dirty bits of their entries; since 2.6.19 the first write faults.
+ * No kernel of an era moved those bits in the scan.
  */
 static const struct {
 	const char *name;
@@ -105,7 +118,10 @@ static const struct {
       .charge_stock = POLICY_CHARGE_STOCK_DEPOT,
       .root_group = POLICY_ROOT_GROUP_EXEMPT,
       .release_batch = POLICY_RELEASE_BATCH_GATHER,
-      .lru_add = POLICY_LRU_ADD_PER_CPU}},
+      .lru_add = POLICY_LRU_ADD_PER_CPU,
+      .rmap_lock = POLICY_RMAP_LOCK_TRY,
+      .dirty_tracking = POLICY_DIRTY_TRACKING_FAULT,
+      .dirty_transfer = POLICY_DIRTY_TRANSFER_ON}},
     {"base_2004",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_MM,
@@ -118,7 +134,10 @@ static const struct {
       .charge_stock = POLICY_CHARGE_STOCK_NONE,
       .root_group = POLICY_ROOT_GROUP_EXEMPT,
       .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
-      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK,
+      .rmap_lock = POLICY_RMAP_LOCK_WAIT,
+      .dirty_tracking = POLICY_DIRTY_TRACKING_PTE,
+      .dirty_transfer = POLICY_DIRTY_TRANSFER_OFF}},
     {"base_2009",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_SPIN,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -131,7 +150,10 @@ static const struct {
       .charge_stock = POLICY_CHARGE_STOCK_32,
       .root_group = POLICY_ROOT_GROUP_EXEMPT,
       .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
-      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK,
+      .rmap_lock = POLICY_RMAP_LOCK_WAIT,
+      .dirty_tracking = POLICY_DIRTY_TRACKING_FAULT,
+      .dirty_transfer = POLICY_DIRTY_TRANSFER_OFF}},
     {"base_2010",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -144,7 +166,10 @@ static const struct {
       .charge_stock = POLICY_CHARGE_STOCK_32,
       .root_group = POLICY_ROOT_GROUP_EXEMPT,
       .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
-      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK,
+      .rmap_lock = POLICY_RMAP_LOCK_WAIT,
+      .dirty_tracking = POLICY_DIRTY_TRACKING_FAULT,
+      .dirty_transfer = POLICY_DIRTY_TRANSFER_OFF}},
     {"base_2014",
      {.vma_lookup = POLICY_VMA_LOOKUP_RWSEM_XADD,
       .page_table_lock = POLICY_PAGE_TABLE_LOCK_SPLIT,
@@ -157,7 +182,10 @@ static const struct {
       .charge_stock = POLICY_CHARGE_STOCK_32,
       .root_group = POLICY_ROOT_GROUP_EXEMPT,
       .release_batch = POLICY_RELEASE_BATCH_PAGEVEC,
-      .lru_add = POLICY_LRU_ADD_ZONE_LOCK}},
+      .lru_add = POLICY_LRU_ADD_ZONE_LOCK,
+      .rmap_lock = POLICY_RMAP_LOCK_WAIT,
+      .dirty_tracking = POLICY_DIRTY_TRACKING_FAULT,
+      .dirty_transfer = POLICY_DIRTY_TRANSFER_OFF}},
 };
 
 /* A list of names that are different from the one before. */

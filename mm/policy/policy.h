@@ -95,6 +95,24 @@ enum policy_lru_add {
 	POLICY_LRU_ADD_ZONE_LOCK /* a node's lists, under one lock, which is taken for 14 pages at a time */
 };
 
+/* What the reverse map does when another CPU has the entry that it wants locked. */
+enum policy_rmap_lock {
+	POLICY_RMAP_LOCK_TRY, /* passes the mapping over: not referenced, and still mapped (default) */
+	POLICY_RMAP_LOCK_WAIT /* waits for the lock */
+};
+
+/* How it is known that a file's page was written to through a shared mapping. */
+enum policy_dirty_tracking {
+	POLICY_DIRTY_TRACKING_FAULT, /* the first write faults, and makes the page dirty (default) */
+	POLICY_DIRTY_TRACKING_PTE    /* by the entry's dirty bit, which is looked at later */
+};
+
+/* Whether the scan for references brings the entries' dirty bits to the page. */
+enum policy_dirty_transfer {
+	POLICY_DIRTY_TRANSFER_ON, /* (default) */
+	POLICY_DIRTY_TRANSFER_OFF /* they stay until the page is unmapped or synced */
+};
+
 struct policy {
 	enum policy_vma_lookup vma_lookup;
 	enum policy_page_table_lock page_table_lock;
@@ -108,10 +126,13 @@ struct policy {
 	enum policy_root_group root_group;
 	enum policy_release_batch release_batch;
 	enum policy_lru_add lru_add;
+	enum policy_rmap_lock rmap_lock;
+	enum policy_dirty_tracking dirty_tracking;
+	enum policy_dirty_transfer dirty_transfer;
 };
 
 /* What a policy's text needs at most, with its NUL. */
-#define POLICY_TEXT_BYTES 512
+#define POLICY_TEXT_BYTES 640
 
 /*
  * Sets `policy` to the base called `name`: "default", or the kernel of an era, "base_2004" to "base_2014".

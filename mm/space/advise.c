@@ -18,7 +18,7 @@ static int discard(struct sf_space *space, struct vma *vma, uintptr_t start, uin
 
 	*after = end;
 	if (advice == SF_ADVICE_WILLNEED)
-		return 0; /* there is nothing to read in */
+		return 0; /* a hint: what is out comes with its next touch */
 	if (vma->flags & (VM_LOCKED | VM_PFN))
 		return -EINVAL;
 	if (advice == SF_ADVICE_FREE && vma->object)

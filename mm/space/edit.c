@@ -120,7 +120,7 @@ void edit_link_locked(struct space_edit *edit, struct sf_object *object)
 {
 	for (unsigned i = 0; i < edit->count; i++)
 		if (object_cached(edit->vma[i]->object) == object)
-			vma_link_locked(edit->vma[i], edit->space, object);
+			vma_link_object_locked(edit->vma[i], edit->space, object);
 }
 
 void edit_commit(struct space_edit *edit)
@@ -128,8 +128,7 @@ void edit_commit(struct space_edit *edit)
 	struct sf_space *space = edit->space;
 
 	for (unsigned i = 0; i < edit->count; i++)
-		if (!edit->vma[i]->linked)
-			vma_link(edit->vma[i], space);
+		vma_link(edit->vma[i], space);
 	vma_tree_commit(&edit->change);
 	for (const struct vma *vma = edit->old; vma; vma = vma->next)
 		count(space, vma, -1);

@@ -29,7 +29,7 @@ static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
 		if (!made[count])
 			break;
 		if (inherits)
-			vma_inherit_anon(made[count]);
+			vma_take_spare_anon(made[count]);
 		count++;
 	}
 	return count;
@@ -38,21 +38,28 @@ static uint64_t make_vmas(const struct sf_space *parent, struct vma **made)
 /*
  * Maps the pages of one VMA of private memory in the child too, and shows the child's VMA to the object: who
  * walks the mappings meets the entries of both, or of the parent's alone before they are copied. Memory that
- * never had a page has at most zero pages.
+ * never had a page has at most zero pages. Who looks for an anonymous page meets the child's entries once all
+ * are there.
  */
 static int copy_vma_pages(struct sf_space *child, struct sf_space *parent, struct vma *vma,
 			  struct charge *charge, struct gather *gather)
 {
 	struct sf_object *object = object_cached(vma->object);
+	struct vma *copy = vma_tree_find(&child->tree, vma->start);
+	struct anon_vma *anon = vma_anon(vma);
 	int error = 0;
 
 	if (object)
 		down_write(&object->mappings_lock);
-	if (atomic_load_explicit(&vma->anon, memory_order_relaxed))
+	if (anon)
 		error = table_copy(&child->table, &parent->table, vma->start, vma->end, true, charge, gather);
 	if (object) {
-		vma_link_locked(vma_tree_find(&child->tree, vma->start), child, object);
+		vma_link_object_locked(copy, child, object);
 		up_write(&object->mappings_lock);
+	}
+	if (anon && !error) {
+		anon_vma_inherit(vma_anon(copy), anon, &child->rmap);
+		vma_link_anon(copy, vma_anon(copy));
 	}
 	return error;
 }

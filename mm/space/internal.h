@@ -56,6 +56,9 @@ int space_modify_locked(struct sf_space *space, struct vma *vma, uintptr_t start
 /* munmap of a checked range of whole pages. Returns 0, or -ENOMEM with nothing changed. */
 int space_unmap_locked(struct sf_space *space, uintptr_t start, uintptr_t end);
 
+/* struct rmap_space's may_unmap(). */
+int space_may_unmap(struct rmap_space *rmap, uintptr_t address);
+
 /* The shapes of the VMAs that touch [start, end) from below and from above, as they will be when nothing is
  * mapped inside any more: the parts outside of what crosses its ends. */
 struct space_around {

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "mm/space/internal.h"
+#include "mm/table/range.h"
 
 static int apply_locked(struct sf_space *space, uintptr_t start, uint64_t length, uint32_t locked)
 {
@@ -62,6 +63,12 @@ int space_lock(struct sf_space *space, uintptr_t address, uint64_t length, struc
 			pages -= pages_locked(space, start, start + aligned);
 		if (pages <= limit)
 			error = apply_locked(space, start, aligned, VM_LOCKED);
+	}
+	/* Reclaim that has not seen the new VMAs is done with their entries: what it took is faulted in. */
+	if (!error) {
+		port_rcu_read_lock();
+		table_settle(&space->table, start, start + aligned);
+		port_rcu_read_unlock();
 	}
 	up_write(&space->lock);
 	if (!error)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "mm/object/cache.h"
+#include "mm/swap/swap_entry.h"
 #include "mm/table/range.h"
 #include "port/page.h"
 
@@ -20,6 +21,8 @@ static int add_entry(void *argument, uintptr_t address, uint64_t pte)
 	bool dirty = pte & PTE_DIRTY;
 
 	(void)address;
+	if (pte_is_swap(pte))
+		mapping->swapped += PORT_PAGE_SIZE;
 	if (!pte_maps(pte) || (pte & PTE_SPECIAL))
 		return 0;
 	mapping->resident += PORT_PAGE_SIZE;
@@ -118,6 +121,7 @@ void space_statistics(struct sf_space *space, struct sf_space_statistics *statis
 	    .resident = resident << PORT_PAGE_SHIFT,
 	    .peak_resident = peak_resident(space, resident) << PORT_PAGE_SHIFT,
 	    .page_tables = table_counted(&space->table, TABLE_TABLES) << PORT_PAGE_SHIFT,
+	    .swapped = table_counted(&space->table, TABLE_SWAPPED) << PORT_PAGE_SHIFT,
 	    .map_count = space->map_count,
 	    .minor_faults = minor,
 	    .major_faults = major,

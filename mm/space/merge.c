@@ -6,7 +6,6 @@
  */
 #include "mm/space/merge.h"
 
-#include "mm/space/anon_vma.h"
 #include "port/page.h"
 
 static uint64_t end_offset(const struct vma_shape *shape)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mincore: which pages could be touched without waiting: those with an entry, and those that an object holds.
+ * mincore: which pages could be touched without waiting: those with an entry, those that an object holds, and
+ * those that are in swap and in its cache.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "mm/space/internal.h"
+#include "mm/swap/swap.h"
 #include "mm/table/range.h"
 
 struct residence {
+	const struct swap *swap;
 	uintptr_t start;
 	unsigned char *resident;
 };
@@ -17,7 +20,7 @@ static int note(void *argument, uintptr_t address, uint64_t pte)
 {
 	struct residence *residence = argument;
 
-	if (pte_maps(pte))
+	if (pte_is_swap(pte) ? swap_is_cached(residence->swap, pte_swap_entry(pte)) : pte_maps(pte))
 		residence->resident[(address - residence->start) >> PORT_PAGE_SHIFT] = 1;
 	return 0;
 }
@@ -25,7 +28,8 @@ static int note(void *argument, uintptr_t address, uint64_t pte)
 static void look(struct sf_space *space, const struct vma *vma, uintptr_t start, uintptr_t end,
 		 unsigned char *resident)
 {
-	struct residence residence = {.start = start, .resident = resident};
+	struct residence residence = {
+	    .swap = space->parts.frames->swap, .start = start, .resident = resident};
 	uint64_t pages = (end - start) >> PORT_PAGE_SHIFT;
 
 	memset(resident, 0, pages);

@@ -2,8 +2,7 @@
 /*
  * Spaces come and go.
  */
-#include "mm/space/space.h"
-
+#include "mm/space/internal.h"
 #include "mm/space/vma_cache.h"
 #include "mm/space/vma_link.h"
 #include "mm/table/range.h"
@@ -24,6 +23,7 @@ struct sf_space *space_create(const struct space_parts *parts, struct sf_group *
 	group_add_space(group);
 	if (table_init(&space->table, parts->frames, parts->policy->page_table_lock, &charge))
 		goto no_table;
+	rmap_space_init(&space->rmap, &space->table, space_may_unmap);
 	atomic_init(&space->group, group);
 	vma_tree_init(&space->tree, parts->node_cache);
 	rwsem_init(&space->lock, parts->lookup->lock, LOCK_RANK_SPACE, parts->lock_nodes);
@@ -75,6 +75,7 @@ void space_destroy(struct sf_space *space)
 		vma_unlink(vma);
 		vma_free(vma);
 	}
+	rmap_space_end(&space->rmap);
 	table_destroy(&space->table);
 	group_remove_space(rcu_dereference_locked(&space->group));
 	percpu_free(&space->cpu);

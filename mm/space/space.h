@@ -79,6 +79,9 @@ struct sf_space {
 	/* RCU; written with the lock held for writing. */
 	struct vma_tree tree;
 
+	/* What the reverse map knows of it. */
+	struct rmap_space rmap;
+
 	/* The page table; which CPUs touched the space and how many pages are resident are kept in it. */
 	struct table table;
 
@@ -99,7 +102,8 @@ struct sf_space {
 	uint64_t limit_locked; /* RLIMIT_MEMLOCK */
 	uint64_t limit_maps;
 
-	/* The system's list of spaces, by its space_list_lock. */
+	/* The system's list of spaces that were made on this CPU, by its space_list_lock. */
+	unsigned made_on;
 	struct sf_space *next_space;
 	struct sf_space **link;
 };
@@ -192,7 +196,7 @@ bool space_view(struct sf_space *space, uintptr_t address, struct vma_view *view
  * Gives `vma`, which is private memory and in the tree, its anon if it has none: that of a
  * neighbour with which it could merge, or its own. A page of such memory, other than the zero page, may be
  * installed only then. The space's lock is held for reading or writing. Part of the fault path: takes no
- * memory, cannot fail.
+ * memory, cannot fail; sleeps where the VMA is displaced.
  */
 void space_anon_prepare(struct sf_space *space, struct vma *vma);
 

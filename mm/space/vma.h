@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "mm/memtype/interval.h"
+#include "mm/rmap/anon.h"
+#include "mm/rmap/object_link.h"
 #include "port/rcu.h"
 
 enum vma_flag {
@@ -36,8 +37,6 @@ enum vma_flag {
 };
 #define VM_PROTECTION (VM_READ | VM_WRITE | VM_EXEC)
 
-struct anon_vma; /* mm/space/anon_vma.h: the identity that decides on merges, and later the reverse map's root
-		  */
 struct vma_cache;
 struct object; /* mm/object/: what is mapped; NULL: anonymous memory alone. Shared mappings have one, and
 		  private ones of an object, whose pages give way to anonymous ones when they are written to
@@ -52,7 +51,7 @@ struct vma {
 	uint64_t page_offset; /* of `start` in the object; for anonymous memory start / 4096 at map time */
 	struct object *object;
 
-	/* See above. */
+	/* See above: where the private pages are found, and the identity that decides on merges. */
 	struct anon_vma *_Atomic anon;
 
 	/*
@@ -75,12 +74,13 @@ struct vma {
 	struct vma_cache *cache; /* that it came from */
 
 	/*
-	 * In the reverse map of the object, if that holds pages: the pages that are mapped. By the object's
-	 * mappings_lock; `linked` is the writer's alone, and `space` read only while it is linked.
+	 * In the reverse map: of the object, if that holds pages; and of the anon, if there is one and the
+	 * VMA is displaced. `linked` and `anon_linked` are the writer's alone, or the fault's that sets
+	 * `anon`.
 	 */
-	struct interval rmap;
-	struct sf_space *space;
-	bool linked;
+	struct object_link object_link;
+	struct anon_link anon_link;
+	bool linked, anon_linked;
 };
 
 /* Whether writes go to pages of the space's own. */
@@ -98,6 +98,18 @@ static inline uint64_t vma_page_index(const struct vma *vma, uintptr_t address)
 static inline uint64_t vma_pages(const struct vma *vma)
 {
 	return (vma->end - vma->start) >> 12;
+}
+
+/* Its anon, or NULL; whoever finds one finds it made. */
+static inline struct anon_vma *vma_anon(const struct vma *vma)
+{
+	return atomic_load_explicit(&vma->anon, memory_order_acquire);
+}
+
+/* Whether the private pages' indices are not their addresses: mm/rmap/anon.h. */
+static inline bool vma_displaced(const struct vma *vma)
+{
+	return vma->object || vma->page_offset != vma->start >> 12;
 }
 
 #endif

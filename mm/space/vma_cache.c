@@ -2,7 +2,6 @@
 #include "mm/space/vma_cache.h"
 
 #include "mm/object/object.h"
-#include "mm/space/anon_vma.h"
 #include "port/lifetime.h"
 #include "port/memory.h"
 #include "sync/percpu.h"
@@ -12,7 +11,8 @@
 #define FREE_VMAS_MAX 256u
 
 struct vma_cache {
-	struct percpu cpu; /* of struct vma_cache_cpu */
+	const struct lock_nodes *lock_nodes; /* of the anons */
+	struct percpu cpu;                   /* of struct vma_cache_cpu */
 };
 
 /* Used by its CPU alone. */
@@ -22,7 +22,7 @@ struct vma_cache_cpu {
 	struct retired_count retired;
 };
 
-struct vma_cache *vma_cache_create(void)
+struct vma_cache *vma_cache_create(const struct lock_nodes *lock_nodes)
 {
 	struct vma_cache *cache =
 	    port_memory_alloc(sizeof(*cache), PORT_NODE_FIRST_TOUCH, "struct vma_cache");
@@ -31,6 +31,8 @@ struct vma_cache *vma_cache_create(void)
 		port_memory_free(cache, sizeof(*cache));
 		cache = NULL;
 	}
+	if (cache)
+		cache->lock_nodes = lock_nodes;
 	return cache;
 }
 
@@ -129,7 +131,7 @@ struct vma *vma_create(struct vma_cache *cache, const struct vma_shape *shape, u
 	vma->flags = shape->flags;
 	vma->page_offset = shape->page_offset;
 	vma->next = NULL;
-	vma->linked = false;
+	vma->linked = vma->anon_linked = false;
 	atomic_store_explicit(&vma->detached, false, memory_order_relaxed);
 	atomic_store_explicit(&vma->users, users_idle, memory_order_relaxed);
 	atomic_store_explicit(&vma->anon, shape->anon, memory_order_relaxed);
@@ -137,13 +139,10 @@ struct vma *vma_create(struct vma_cache *cache, const struct vma_shape *shape, u
 		vma->spare_anon = anon_vma_alloc();
 		if (!vma->spare_anon)
 			goto no_memory;
+		anon_vma_init(vma->spare_anon, cache->lock_nodes);
 	}
 	if (!take_object(vma, shape))
 		goto no_memory;
-	if (vma->spare_anon) {
-		refcount_init(&vma->spare_anon->references, 1);
-		vma->spare_anon->inherited = false;
-	}
 	anon_vma_get(shape->anon);
 	return vma;
 no_memory:
@@ -191,9 +190,8 @@ void vma_retire(struct vma *vma)
 	port_rcu_call(&vma->rcu, free_after_grace_period);
 }
 
-void vma_inherit_anon(struct vma *vma)
+void vma_take_spare_anon(struct vma *vma)
 {
-	vma->spare_anon->inherited = true;
 	atomic_store_explicit(&vma->anon, vma->spare_anon, memory_order_relaxed);
 }
 

@@ -23,8 +23,9 @@ struct vma_shape {
 	struct anon_vma *anon;
 };
 
-/* Makes a cache, empty. Returns it, or NULL when there is no memory. */
-struct vma_cache *vma_cache_create(void);
+/* Makes a cache, empty; who sleeps on an anon's lock waits in `lock_nodes`. Returns it, or NULL when there is
+ * no memory. */
+struct vma_cache *vma_cache_create(const struct lock_nodes *lock_nodes);
 
 /* Frees it with all that it holds; NULL is allowed. Every VMA of it was freed before, and whoever retired one
  * has waited by port_rcu_barrier() since. */
@@ -48,8 +49,11 @@ void vma_free(struct vma *vma);
 /* Puts the references of a VMA that is in no tree any more, and frees it after a grace period. */
 void vma_retire(struct vma *vma);
 
-/* Gives a new VMA of private memory, which nobody else knows, an identity of its own that is inherited. */
-void vma_inherit_anon(struct vma *vma);
+/*
+ * Gives a new VMA of private memory, which nobody else knows and whose shape has no anon, its own. It is yet
+ * to inherit.
+ */
+void vma_take_spare_anon(struct vma *vma);
 
 /* The shape of a VMA in the tree. The space's lock is held for writing: its anon stays. */
 struct vma_shape vma_shape(const struct vma *vma);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "port/cpu.h"
 #include "port/memory.h"
 #include "port/trace.h"
 
@@ -62,6 +63,24 @@ void swap_area_free(struct swap_area *area)
 	port_memory_free(area->cluster, area->clusters * sizeof(*area->cluster));
 	port_memory_free(area->group, area->groups * sizeof(*area->group));
 	port_memory_free(area, sizeof(*area));
+}
+
+/* How many slots more, or fewer, a CPU has taken than given before it says so. */
+#define USED_BATCH 64
+
+/* Counts a slot that comes into use or goes; now and then for all to see. */
+static void count_used(struct swap_area *area, int64_t change)
+{
+	struct swap_cpu *own = percpu_this(&area->cpu);
+
+	swap_count(area, SWAP_USED, change);
+	own->untold += change;
+	if (own->untold < USED_BATCH && own->untold > -USED_BATCH)
+		return;
+	port_scope_begin("swap refill");
+	atomic_fetch_add_explicit(&area->used, own->untold, memory_order_relaxed);
+	port_scope_end();
+	own->untold = 0;
 }
 
 /* Takes one of the slots that are the CPU's; its lock is held. */
@@ -159,7 +178,7 @@ int swap_area_take(struct swap_area *area, uint64_t *slot)
 	}
 	if (!taken)
 		return -ENOSPC;
-	swap_count(area, SWAP_USED, 1);
+	count_used(area, 1);
 	return 0;
 }
 
@@ -170,7 +189,7 @@ void swap_area_give(struct swap_area *area, uint64_t slot, bool bad)
 	struct swap_group *group = &area->group[cluster / SWAP_GROUP_CLUSTERS];
 	bool first, whole;
 
-	swap_count(area, SWAP_USED, -1);
+	count_used(area, -1);
 	if (bad) {
 		swap_count(area, SWAP_BAD, 1);
 		return;
@@ -187,7 +206,8 @@ void swap_area_give(struct swap_area *area, uint64_t slot, bool bad)
 	port_scope_begin("swap refill");
 	if (first)
 		atomic_fetch_or_explicit(&group->some, mark, memory_order_acq_rel);
-	if (whole)
+	if (whole) {
 		atomic_fetch_or_explicit(&group->whole, mark, memory_order_acq_rel);
+	}
 	port_scope_end();
 }

@@ -73,6 +73,7 @@ struct swap_cpu {
 	uint64_t at;      /* the group where it looks first; by lock */
 	/* Written by its CPU alone, relaxed; read by anyone: only sums mean something. */
 	CACHE_LINE_ALIGNED _Atomic int64_t count[SWAP_COUNTERS];
+	int64_t untold; /* of SWAP_USED, what `used` lacks; its own */
 };
 
 struct swap_area {
@@ -87,6 +88,8 @@ struct swap_area {
 	struct swap_cluster *cluster;
 	struct swap_group *group;
 	struct percpu cpu; /* of struct swap_cpu */
+	/* Slots in use, but for what each CPU has yet to tell. Atomic, relaxed. */
+	CACHE_LINE_ALIGNED _Atomic int64_t used;
 	uint32_t *checked; /* the check's own: users of each slot */
 };
 
@@ -147,8 +150,5 @@ static inline _Atomic uint64_t *swap_word(const struct swap_area *area, struct s
  * Returns 0; -EEXIST when there is a page; -ENOENT when nothing names the slot.
  */
 int swap_insert(struct swap *swap, struct swap_entry entry, struct page *page);
-
-/* Takes a page whose read has failed out again; its maker has it locked. The reference is the caller's. */
-void swap_uninsert(struct swap *swap, struct page *page);
 
 #endif

@@ -75,16 +75,21 @@ static bool has_flags(const struct page *page, uint64_t flags)
 	return (atomic_load_explicit(&page->flags, memory_order_acquire) & flags) != 0;
 }
 
-/* Takes the page out of a slot that is locked; it is locked itself. */
-static void remove_locked(struct swap_area *area, struct swap_entry entry, struct page *page)
+/* Takes the page out of a slot that is locked, and clears `flags` of it; it is locked itself. */
+static void remove_locked(struct swap_area *area, struct swap_entry entry, struct page *page, uint32_t flags)
 {
 	uint64_t left;
 
-	atomic_fetch_and_explicit(&page->flags, ~(uint64_t)(PG_swapcache | PG_dirty), memory_order_relaxed);
+	atomic_fetch_and_explicit(&page->flags, ~flags, memory_order_relaxed);
 	swap_count(area, SWAP_CACHED, -1);
 	left = unlock_slot(swap_word(area, entry), SLOT_PFN_MASK);
 	if (!(left & ~SLOT_BAD))
 		swap_area_give(area, swap_entry_slot(entry), left & SLOT_BAD);
+}
+
+bool swap_any(const struct swap *swap)
+{
+	return atomic_load_explicit(&swap->order, memory_order_relaxed) != 0;
 }
 
 int swap_add_page(struct swap *swap, struct page *page)
@@ -143,7 +148,7 @@ void swap_uninsert(struct swap *swap, struct page *page)
 	struct swap_area *area = swap_area_of(swap, entry);
 
 	lock_slot_of(swap_word(area, entry), page);
-	remove_locked(area, entry, page);
+	remove_locked(area, entry, page, PG_swapcache | PG_dirty);
 }
 
 int swap_dup(struct swap *swap, struct swap_entry entry)
@@ -193,6 +198,12 @@ bool swap_is_cached(const struct swap *swap, struct swap_entry entry)
 		SLOT_PFN_MASK) != 0;
 }
 
+bool swap_is_bad(const struct swap *swap, struct swap_entry entry)
+{
+	return (atomic_load_explicit(swap_word(swap_area_of(swap, entry), entry), memory_order_relaxed) &
+		SLOT_BAD) != 0;
+}
+
 /*
  * No reference comes to a slot without one: it would be copied from an entry that has one, or made by who has
  * the page locked, as the caller has.
@@ -207,20 +218,45 @@ bool swap_take_page(struct swap *swap, struct page *page)
 	if ((word & SLOT_COUNT_MASK) || has_flags(page, PG_writeback))
 		return false;
 	lock_slot_of(swap_word(area, entry), page);
-	remove_locked(area, entry, page);
+	if (page_has_flag(page, PG_anonymous)) {
+		page_set_flag(page, PG_dirty);
+		remove_locked(area, entry, page, PG_swapcache);
+	} else {
+		remove_locked(area, entry, page, PG_swapcache | PG_dirty);
+	}
 	return true;
 }
 
+/* Whether nothing names the slot of a page that may be in the cache. A hint, but never wrong for long. */
+static bool is_unused(const struct swap *swap, const struct page *page)
+{
+	struct swap_entry entry = page_swap_entry(page);
+	uint64_t word =
+	    atomic_load_explicit(swap_word(swap_area_of(swap, entry), entry), memory_order_acquire);
+
+	return !(word & SLOT_COUNT_MASK) && !has_flags(page, PG_writeback);
+}
+
+/* Another one may have put the last reference while this had the page locked in vain. */
 bool swap_try_take_page(struct swap *swap, struct page *page)
 {
-	bool taken = false;
+	bool taken;
 
-	/* Who looks without the lock may see it a moment late, and leaves the page to reclaim. */
-	if (page_has_flag(page, PG_swapcache) && page_try_flag(page, PG_locked)) {
+	do {
+		/* Who looks without the lock may see it a moment late, and leaves the page to reclaim. */
+		if (!page_has_flag(page, PG_swapcache) || !page_try_flag(page, PG_locked))
+			return false;
 		taken = page_has_flag(page, PG_swapcache) && swap_take_page(swap, page);
 		page_unlock(page);
-	}
+	} while (!taken && page_has_flag(page, PG_swapcache) && is_unused(swap, page));
 	return taken;
+}
+
+void swap_free_unused(struct swap *swap, struct page *page)
+{
+	if (page_has_flag(page, PG_swapcache) && !page_mapcount(page) && is_unused(swap, page) &&
+	    swap_try_take_page(swap, page))
+		page_put(swap->frames, page);
 }
 
 struct page *swap_take_cached(struct swap *swap, struct swap_entry entry)
@@ -248,6 +284,6 @@ bool swap_remove_clean(struct swap *swap, struct page *page)
 		unlock_slot(swap_word(area, entry), 0);
 		return false;
 	}
-	remove_locked(area, entry, page);
+	remove_locked(area, entry, page, PG_swapcache | PG_dirty);
 	return true;
 }

@@ -104,9 +104,9 @@ static int check_clusters(const struct swap_area *area, struct message *why)
 		const struct swap_group *group = &area->group[i / SWAP_GROUP_CLUSTERS];
 		uint64_t marks = atomic_load_explicit(&group->whole, memory_order_relaxed) |
 				 atomic_load_explicit(&group->some, memory_order_relaxed);
+		uint64_t free = atomic_load_explicit(&area->cluster[i].free, memory_order_relaxed);
 
-		if (atomic_load_explicit(&area->cluster[i].free, memory_order_relaxed) &&
-		    !(marks >> i % SWAP_GROUP_CLUSTERS & 1))
+		if (free && !(marks >> i % SWAP_GROUP_CLUSTERS & 1))
 			return message_set(why, -EINVAL,
 					   "cluster %" PRIu64 " of swap area %u has free slots that "
 					   "nobody finds",
@@ -118,6 +118,7 @@ static int check_clusters(const struct swap_area *area, struct message *why)
 static int check_area(const struct swap_area *area, uint64_t *cached, struct message *why)
 {
 	int64_t sum[SWAP_COUNTERS] = {0}, counted[SWAP_COUNTERS] = {0};
+	int64_t used = atomic_load_explicit(&area->used, memory_order_relaxed);
 	int error = check_clusters(area, why);
 
 	for (uint64_t slot = 0; slot < area->slots && !error; slot++)
@@ -127,9 +128,14 @@ static int check_area(const struct swap_area *area, uint64_t *cached, struct mes
 	for (unsigned i = 0; i < port_cpu_count(); i++) {
 		const struct swap_cpu *cpu = percpu_of(&area->cpu, i);
 
+		used += cpu->untold;
 		for (unsigned j = 0; j < SWAP_COUNTERS; j++)
 			counted[j] += atomic_load_explicit(&cpu->count[j], memory_order_relaxed);
 	}
+	if (used != counted[SWAP_USED])
+		return message_set(
+		    why, -EINVAL, "swap area %u is said to have %" PRId64 " slots in use and counts %" PRId64,
+		    area->number, used, counted[SWAP_USED]);
 	for (unsigned j = SWAP_USED; j <= SWAP_CACHED; j++)
 		if (sum[j] != counted[j])
 			return message_set(

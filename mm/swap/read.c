@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 
+#include "mm/charge/workingset.h"
+#include "mm/page/lru.h"
 #include "mm/page/page_wait.h"
 #include "mm/swap/area.h"
 
@@ -13,6 +15,7 @@
 
 struct window {
 	struct swap_area *area;
+	struct charge *charge;              /* or NULL */
 	uint64_t first;                     /* slot */
 	unsigned count;                     /* slots that there are */
 	unsigned wanted;                    /* the one that somebody waits for */
@@ -26,11 +29,24 @@ struct run {
 	int error;      /* could not be started */
 };
 
+static struct page *alloc_page(struct frames *frames, struct charge *charge)
+{
+	struct page *page;
+
+	if (!charge)
+		return frame_alloc(frames);
+	port_rcu_read_lock();
+	charge_begin(charge);
+	page = charged_page_alloc(frames, charge);
+	port_rcu_read_unlock();
+	return page;
+}
+
 /* Makes a locked page for a slot. Returns 0 with it and a reference in *page, -ENOMEM, or as swap_insert().
  */
-static int add_locked(struct swap *swap, struct swap_entry entry, struct page **page)
+static int add_locked(struct swap *swap, struct swap_entry entry, struct charge *charge, struct page **page)
 {
-	struct page *fresh = frame_alloc(swap->frames);
+	struct page *fresh = alloc_page(swap->frames, charge);
 	int error;
 
 	if (!fresh)
@@ -38,20 +54,21 @@ static int add_locked(struct swap *swap, struct swap_entry entry, struct page **
 	page_set_flag(fresh, PG_locked);
 	error = swap_insert(swap, entry, fresh);
 	if (error)
-		frame_free(swap->frames, fresh);
+		page_put(swap->frames, fresh);
 	else
 		*page = fresh;
 	return error;
 }
 
 /* Fills the window around a slot: its page must come, the others may. */
-static int fill(struct window *window, struct swap *swap, struct swap_entry entry)
+static int fill(struct window *window, struct swap *swap, struct swap_entry entry, struct charge *charge)
 {
 	struct swap_area *area = swap_area_of(swap, entry);
 	uint64_t slot = swap_entry_slot(entry), mask = swap->read_ahead_pages - 1;
 	int error = 0;
 
 	window->area = area;
+	window->charge = charge;
 	window->first = slot & ~mask;
 	window->wanted = (unsigned)(slot & mask);
 	window->count = swap->read_ahead_pages;
@@ -60,7 +77,7 @@ static int fill(struct window *window, struct swap *swap, struct swap_entry entr
 	window->error = 0;
 	for (unsigned i = 0; i < window->count; i++)
 		window->page[i] = NULL;
-	error = add_locked(swap, entry, &window->page[window->wanted]);
+	error = add_locked(swap, entry, charge, &window->page[window->wanted]);
 	if (error)
 		return error;
 	for (unsigned i = 0; i < window->count && error != -ENOMEM; i++) {
@@ -68,7 +85,7 @@ static int fill(struct window *window, struct swap *swap, struct swap_entry entr
 		uint64_t word = atomic_load_explicit(swap_word(area, near), memory_order_relaxed);
 
 		if ((word & SLOT_COUNT_MASK) && !(word & (SLOT_PFN_MASK | SLOT_BAD)))
-			error = add_locked(swap, near, &window->page[i]);
+			error = add_locked(swap, near, charge, &window->page[i]);
 	}
 	return 0;
 }
@@ -96,12 +113,17 @@ static void end_page(struct window *window, unsigned at, int error)
 
 	if (error)
 		swap_uninsert(swap, page);
+	else if (window->charge)
+		lru_add(swap->frames->lru, page,
+			at == window->wanted ? workingset_refault(page, 0) : LRU_INACTIVE);
 	/* Release: the contents come before the flag. */
 	page_end_flag(page, PG_locked, error ? 0 : PG_uptodate);
-	if (error)
+	if (error) {
 		page_put(swap->frames, page);
-	else
+	} else {
 		swap_count(window->area, at == window->wanted ? SWAP_READ : SWAP_AHEAD, 1);
+		swap_free_unused(swap, page);
+	}
 	if (error || at != window->wanted)
 		page_put(swap->frames, page);
 	if (at == window->wanted)
@@ -146,7 +168,7 @@ static void read_window(struct window *window)
 		finish(window, &run[finished++ % RUNS]);
 }
 
-int swap_in(struct swap *swap, struct swap_entry entry, struct page **page)
+int swap_in(struct swap *swap, struct swap_entry entry, struct charge *charge, struct page **page)
 {
 	for (;;) {
 		struct window window;
@@ -160,7 +182,7 @@ int swap_in(struct swap *swap, struct swap_entry entry, struct page **page)
 			page_put(swap->frames, *page);
 			continue;
 		}
-		error = fill(&window, swap, entry);
+		error = fill(&window, swap, entry, charge);
 		if (error == -EEXIST)
 			continue;
 		if (error)

@@ -113,6 +113,18 @@ int swap_add_area(struct swap *swap, const struct swap_area_config *config, stru
 	return 0;
 }
 
+bool swap_is_scarce(const struct swap *swap)
+{
+	int64_t slots = 0, used = 0;
+	struct swap_area *area;
+
+	for (unsigned i = 0; (area = area_at(swap, i)); i++) {
+		slots += (int64_t)area->slots;
+		used += atomic_load_explicit(&area->used, memory_order_relaxed);
+	}
+	return used > slots / 2;
+}
+
 void swap_statistics(const struct swap *swap, struct swap_statistics *statistics)
 {
 	uint64_t sum[SWAP_COUNTERS] = {0};

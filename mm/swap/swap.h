@@ -45,6 +45,7 @@
 #define MM_SWAP_SWAP_H
 
 #include "base/message.h"
+#include "mm/charge/charge.h"
 #include "mm/page/frames.h"
 #include "mm/page/page_io.h"
 #include "mm/swap/swap_entry.h"
@@ -81,6 +82,9 @@ struct swap_area_config {
  */
 int swap_add_area(struct swap *swap, const struct swap_area_config *config, struct message *why);
 
+/* Whether there is an area at all. */
+bool swap_any(const struct swap *swap);
+
 /*
  * Gives a page a slot and puts it into the cache, dirty. The page is locked, its contents are there, and it
  * is not in the cache; the caller has a reference, the cache takes one more. Returns 0, or -ENOSPC: swap is
@@ -106,24 +110,41 @@ int swap_dup(struct swap *swap, struct swap_entry entry);
  */
 bool swap_put(struct swap *swap, struct swap_entry entry);
 
+/* Whether the slot was found not to be writable: its page needs another one before it can leave. */
+bool swap_is_bad(const struct swap *swap, struct swap_entry entry);
+
 /*
  * Takes a page that the caller has locked out of the cache and frees the slot, if nothing else names it and
  * it is not being written: whoever maps it alone may then write to it. Returns whether it did; the cache's
- * reference is the caller's then.
+ * reference is the caller's then. Anonymous memory is PG_dirty from then on, so that nobody takes a clean
+ * entry for a sign that its contents can be had again.
  */
 bool swap_take_page(struct swap *swap, struct page *page);
 
 /*
- * The same for who has a reference on the page but not its lock, as the one who ends a mapping of it: when
- * the page is in the cache, and nobody has it locked. Returns whether it did.
+ * The same for who has a reference on the page but not its lock: when the page is in the cache, and nobody
+ * has it locked. Returns whether it did.
  */
 bool swap_try_take_page(struct swap *swap, struct page *page);
 
 /*
+ * For who has a reference on a page, and has ended a mapping of it or has just unlocked it: the cache gives
+ * the page and its slot up, if neither is of use to anybody any more. Whoever puts the last reference of a
+ * slot while the page is locked leaves it to who unlocks it; the two see each other by the flags' order.
+ */
+void swap_free_unused(struct swap *swap, struct page *page);
+
+/*
  * The same for a slot, after swap_put() has returned true. Returns the page with the cache's reference, which
- * is the caller's to put; or NULL, and it stays for reclaim.
+ * is the caller's to put; or NULL, and it stays for who has it locked, or for reclaim.
  */
 struct page *swap_take_cached(struct swap *swap, struct swap_entry entry);
+
+/* Both in one: for an entry that does not name the slot any more. */
+static inline struct page *swap_put_and_take(struct swap *swap, struct swap_entry entry)
+{
+	return swap_put(swap, entry) ? swap_take_cached(swap, entry) : NULL;
+}
 
 /*
  * For reclaim: takes a page that the caller has locked and has one reference on out of the cache, if it is
@@ -132,6 +153,13 @@ struct page *swap_take_cached(struct swap *swap, struct swap_entry entry);
  * come before.
  */
 bool swap_remove_clean(struct swap *swap, struct page *page);
+
+/*
+ * Takes a page that the caller has locked out of the cache, whatever names the slot: its read has failed; or
+ * the slot has its contents, and no entry that names it can be met yet. The cache's reference is the caller's
+ * then.
+ */
+void swap_uninsert(struct swap *swap, struct page *page);
 
 /* Returns the page of a slot with a reference, or NULL. It may be on its way in: not PG_uptodate yet. */
 struct page *swap_find(struct swap *swap, struct swap_entry entry);
@@ -142,11 +170,23 @@ bool swap_is_cached(const struct swap *swap, struct swap_entry entry);
 /*
  * Finds the page of a slot or reads it, with its neighbours in the window: those that are in use and not in
  * the cache, as far as frames are free. `entry` may have been read without a lock. Returns 0 with the page in
- * *page and a reference; -ENOENT when nothing names the slot any more; -ENOMEM; or what the read of this page
- * failed with: nothing has changed then. Who maps the page locks it first, and looks whether it is still that
- * of the slot, and the entry still the same. Sleeps; nothing is held. Part of the fault path.
+ * *page and a reference; -ENOENT when nothing names the slot any more; -ENOMEM, with charge->over_limit as
+ * charged_page_alloc() has it; or what the read of this page failed with: nothing has changed then. Who maps
+ * the page locks it first, and looks whether it is still that of the slot, and the entry still the same.
+ *
+ * What is read is charged to `charge` and on an LRU list, and neither anonymous memory's nor an object's: it
+ * becomes that when an entry or an object first has it, by who has it locked. Until then the cache has the
+ * only reference. `charge` NULL: charged to nobody, and on no list.
+ *
+ * Sleeps; nothing is held, and the caller is in no RCU read section. Part of the fault path.
  */
-int swap_in(struct swap *swap, struct swap_entry entry, struct page **page);
+int swap_in(struct swap *swap, struct swap_entry entry, struct charge *charge, struct page **page);
+
+/*
+ * Whether more than half of all slots were in use a short while ago: then pages that are in memory give
+ * theirs up, and have to be written again when they leave.
+ */
+bool swap_is_scarce(const struct swap *swap);
 
 /* --- Writing --- */
 

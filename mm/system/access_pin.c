@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 
+#include "mm/object/cache.h"
+#include "mm/page/page_wait.h"
 #include "mm/system/access.h"
 #include "mm/system/internal.h"
 #include "sync/rcu.h"
@@ -39,14 +41,17 @@ static struct page *try_pin(struct sf_space *space, uintptr_t address, enum touc
 }
 
 /*
- * What is written through a pin may come after a write-back that the entry was made clean for; so a file's
- * page is dirty again when it is given back. The lowest bit of what the caller keeps says that it was for
+ * What is written through a pin may come after the entry was made clean, for a write-back or by MADV_FREE; so
+ * the page is dirty when it is given back. The lowest bit of what the caller keeps says that it was for
  * writing.
  */
 static struct page *mark_written(struct page *page, enum touch touch)
 {
-	return touch == TOUCH_WRITE && page_has_flag(page, PG_file) ? (struct page *)((char *)page + 1)
-								    : page;
+	const uint32_t needs = PG_file | PG_anonymous;
+	bool mark =
+	    touch == TOUCH_WRITE && (atomic_load_explicit(&page->flags, memory_order_relaxed) & needs);
+
+	return mark ? (struct page *)((char *)page + 1) : page;
 }
 
 static struct page *take_mark(struct page *page)
@@ -54,7 +59,14 @@ static struct page *take_mark(struct page *page)
 	if (!((uintptr_t)page & 1))
 		return page;
 	page = (struct page *)((char *)page - 1);
-	page_set_dirty(page);
+	if (!page_has_flag(page, PG_cached)) {
+		page_set_dirty(page);
+		return page;
+	}
+	page_lock(page);
+	if (!page_has_flag(page, PG_removed))
+		object_set_dirty(page);
+	page_unlock(page);
 	return page;
 }
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "mm/object/cache.h"
-#include "mm/space/anon_vma.h"
+#include "mm/swap/swap.h"
 #include "mm/system/internal.h"
 #include "port/memory.h"
 
@@ -16,7 +16,8 @@ static int for_each_vma(struct check *check, int (*visit)(struct check *, struct
 {
 	int error = 0;
 
-	for (struct sf_space *space = check->system->spaces; space; space = space->next_space)
+	for (struct sf_space *space = system_next_space(check->system, NULL); space;
+	     space = system_next_space(check->system, space))
 		for (struct vma *vma = vma_tree_next(&space->tree, 0); vma && !error;
 		     vma = vma_tree_next(&space->tree, vma->end))
 			error = visit(check, vma);
@@ -51,11 +52,18 @@ static int compare_references(struct check *check, struct vma *vma)
 {
 	struct anon_vma *anon = atomic_load(&vma->anon);
 
-	if (anon && anon->checked != refcount_read(&anon->references))
+	if (anon && anon->checked != atomic_load(&anon->vmas))
 		return message_set(check->why, -EINVAL,
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR "): its anon_vma counts %" PRIu32
 				   " VMAs and has %" PRIu32,
-				   vma->start, vma->end, refcount_read(&anon->references), anon->checked);
+				   vma->start, vma->end, atomic_load(&anon->vmas), anon->checked);
+	if (vma->anon_linked != (anon && vma_displaced(vma)))
+		return message_set(check->why, -EINVAL,
+				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
+				   "): its anon_vma does not know of it, or need not",
+				   vma->start, vma->end);
+	if (anon && anon_vma_check(anon, check->why))
+		return -EINVAL;
 	if (vma->object && !object_cached(vma->object) &&
 	    vma->object->checked != refcount_read(&vma->object->references))
 		return message_set(check->why, -EINVAL,
@@ -84,42 +92,47 @@ static int check_page(struct check *check, uint64_t pfn)
 	const struct frames *frames = check->system->frames;
 	const struct page *page = pfn_to_page(frames, pfn);
 	uint32_t mapped = check->mapped[pfn] & ~CHECK_HELD, held = check->mapped[pfn] & CHECK_HELD ? 1 : 0;
-	bool anonymous = page_has_flag(page, PG_anonymous);
+	bool anonymous = page_has_flag(page, PG_anonymous), cached = page_has_flag(page, PG_swapcache);
 
 	if (page_mapcount(page) != mapped)
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": counts %" PRIu32 " mappings and has %" PRIu32, pfn,
 				   page_mapcount(page), mapped);
-	if (page_refcount(page) < mapped + held)
+	if (page_refcount(page) < mapped + held + cached)
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": counts %" PRIu32 " references, fewer than %" PRIu32
-				   " mappings and %" PRIu32 " objects",
-				   pfn, page_refcount(page), mapped, held);
+				   " mappings, %" PRIu32 " objects and %d swap slots",
+				   pfn, page_refcount(page), mapped, held, cached);
+	if (page_has_flag(page, PG_locked) || page_has_flag(page, PG_writeback))
+		return message_set(check->why, -EINVAL,
+				   "frame %" PRIu64 ": is locked or being written, and nobody is at work",
+				   pfn);
 	if (!page->group)
 		return message_set(check->why, -EINVAL, "frame %" PRIu64 ": is in use, and charged to nobody",
 				   pfn);
 	if (anonymous && page_has_flag(page, PG_cached))
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": is anonymous memory, and an object's", pfn);
-	check->pinned += page_refcount(page) - mapped - held;
+	check->pinned += page_refcount(page) - mapped - held - cached;
+	check->cached += cached;
 	check->anonymous += anonymous;
 	if (page_has_flag(page, PG_cached))
 		*(page_has_flag(page, PG_file) ? &check->file : &check->shared) += 1;
 	return 0;
 }
 
-/* Pages that nothing but a pin keeps are found only by looking at all frames. */
+/* Pages that nothing but a pin or the swap cache keeps are found only by looking at all frames. */
 int check_pages(struct check *check)
 {
 	struct frames *frames = check->system->frames;
-	bool pins = frames_counted(frames, FRAMES_PINNED) != 0;
+	bool others = frames_counted(frames, FRAMES_PINNED) || check->slots_cached;
 	int error = 0;
 
 	for (uint64_t pfn = ZERO_PFN + 1; pfn < frames->own && !error; pfn++) {
 		const struct page *page;
 
 		if (!check->mapped[pfn]) {
-			if (!pins)
+			if (!others)
 				continue;
 			page = pfn_to_page(frames, pfn);
 			if (!page_refcount(page) || page_has_flag(page, PG_table) ||
@@ -134,6 +147,10 @@ int check_pages(struct check *check)
 	if (check->pinned != frames_counted(frames, FRAMES_PINNED))
 		return message_set(check->why, -EINVAL, "%" PRIu64 " pins are counted and %" PRIu64 " there",
 				   frames_counted(frames, FRAMES_PINNED), check->pinned);
+	if (check->cached != check->slots_cached)
+		return message_set(check->why, -EINVAL,
+				   "%" PRIu64 " pages are in the swap cache, which has %" PRIu64,
+				   check->cached, check->slots_cached);
 	if (check->anonymous != frames_counted(frames, FRAMES_ANONYMOUS))
 		return message_set(check->why, -EINVAL,
 				   "%" PRIu64 " frames of anonymous memory are counted and %" PRIu64 " there",
@@ -153,6 +170,25 @@ int check_pages(struct check *check)
 	return 0;
 }
 
+/* Who has pages and slots; and the slots. */
+static int check_users(struct check *check)
+{
+	struct swap *swap = check->system->swap;
+	struct message why;
+	int error = swap_check_begin(swap), end;
+
+	if (error)
+		return message_set(check->why, error, "no memory for a check of swap");
+	for (struct sf_space *space = system_next_space(check->system, NULL); space && !error;
+	     space = system_next_space(check->system, space))
+		error = check_space(check, space);
+	if (!error)
+		error = check_references(check);
+	/* Must be called; what it says counts only if all users are known. */
+	end = swap_check_end(swap, &check->slots_cached, error ? &why : check->why);
+	return error ? error : end;
+}
+
 int system_check(struct sf_system *system, struct message *why)
 {
 	struct check check = {.system = system, .why = why};
@@ -165,10 +201,7 @@ int system_check(struct sf_system *system, struct message *why)
 	if (!check.mapped)
 		return message_set(why, -ENOMEM, "no memory for a check of %" PRIu64 " frames",
 				   system->frames->own);
-	for (struct sf_space *space = system->spaces; space && !error; space = space->next_space)
-		error = check_space(&check, space);
-	if (!error)
-		error = check_references(&check);
+	error = check_users(&check);
 	if (!error)
 		error = check_pages(&check);
 	if (!error)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "mm/object/cache.h"
+#include "mm/swap/swap.h"
 #include "mm/system/internal.h"
 #include "port/rcu.h"
 
@@ -37,19 +38,31 @@ static int check_cache_page(struct check *check, const struct sf_object *object,
 	return 0;
 }
 
+/* The index, and what the object counts: pages that are in swap are pages. */
 static int check_index(struct check *check, const struct sf_object *object)
 {
 	uint64_t index = 0, pages = 0;
-	struct page *page;
+	uintptr_t entry;
 	int error = 0;
 
-	for (; !error && (page = page_index_next(&object->index, &index, PAGE_INDEX_END)); index++) {
-		uint64_t pfn = page_to_pfn(check->system->frames, page);
+	for (; !error && (entry = page_index_next_entry(&object->index, &index, PAGE_INDEX_END)); index++) {
+		struct page *page = index_entry_page(entry);
 
-		check->pages += !check->mapped[pfn];
-		check->mapped[pfn] |= CHECK_HELD;
-		pages++;
-		error = check_cache_page(check, object, page, index);
+		pages += index_entry_counts(entry);
+		if (page) {
+			uint64_t pfn = page_to_pfn(check->system->frames, page);
+
+			check->pages += !check->mapped[pfn];
+			check->mapped[pfn] |= CHECK_HELD;
+			error = check_cache_page(check, object, page, index);
+		} else if (index >= cache_pages(object) || index_entry_is_swap(entry) == object->file) {
+			error = message_set(check->why, -EINVAL,
+					    "an object's page %" PRIu64
+					    " is out, and lies beyond the size or is of the other kind",
+					    index);
+		} else if (index_entry_is_swap(entry)) {
+			swap_check_user(check->system->swap, index_entry_swap(entry));
+		}
 	}
 	if (!error)
 		error = page_index_check(&object->index, pages, check->why);
@@ -64,7 +77,7 @@ static int check_mappings(struct check *check, const struct sf_object *object)
 
 	for (const struct interval *interval = interval_first(tree, 0, UINT64_MAX); interval;
 	     interval = interval_next(tree, interval, 0, UINT64_MAX)) {
-		const struct vma *vma = container_of(interval, const struct vma, rmap);
+		const struct vma *vma = container_of(interval, const struct vma, object_link.pages);
 
 		count++;
 		if (!vma->linked || object_cached(vma->object) != object ||

@@ -8,6 +8,7 @@
 
 #include "mm/object/pfn.h"
 #include "mm/object/cache.h"
+#include "mm/swap/swap.h"
 #include "mm/system/internal.h"
 #include "port/rcu.h"
 
@@ -65,8 +66,14 @@ static int check_page_entry(struct check *check, const struct vma *vma, uintptr_
 					 "maps no anonymous page, or its VMA has no anon");
 		if (object && vma_page_index(vma, address) >= cache_pages(object))
 			return bad_entry(check, address, pte, "maps a copy of a page that was cut off");
+		if (page->index != vma_page_index(vma, address) ||
+		    !anon_vma_is_below(vma_anon(vma), atomic_load(&page->anon)))
+			return bad_entry(check, address, pte, "maps a page that does not lead here");
 		if ((pte & PTE_WRITE) && page_mapcount(page) != 1)
 			return bad_entry(check, address, pte, "lets a page be written that others map");
+		if ((pte & PTE_WRITE) && page_has_flag(page, PG_swapcache) && !page_has_flag(page, PG_dirty))
+			return bad_entry(check, address, pte,
+					 "lets a page be written that its slot has, too");
 		return 0;
 	}
 	port_rcu_read_lock();
@@ -74,8 +81,24 @@ static int check_page_entry(struct check *check, const struct vma *vma, uintptr_
 	port_rcu_read_unlock();
 	if (cached != page)
 		return bad_entry(check, address, pte, "maps another page than its object has there");
-	if ((pte & PTE_WRITE) && (vma_private(vma) || (object->file && !page_has_flag(page, PG_dirty))))
+	if ((pte & PTE_WRITE) && (vma_private(vma) || (object->file && !object->objects->dirty_by_pte &&
+						       !page_has_flag(page, PG_dirty))))
 		return bad_entry(check, address, pte, "lets a page be written that is private, or clean");
+	return 0;
+}
+
+/* What was private memory's page, and is out. */
+static int check_swap_entry(struct check *check, const struct vma *vma, uintptr_t address, uint64_t pte)
+{
+	const struct sf_object *object = object_cached(vma->object);
+
+	if (!vma_private(vma) || (vma->flags & VM_PFN) || !atomic_load(&vma->anon))
+		return bad_entry(check, address, pte, "names a slot, and its VMA has no anonymous memory");
+	if (pte != pte_from_swap(pte_swap_entry(pte)))
+		return bad_entry(check, address, pte, "names a slot, and has other bits");
+	if (object && vma_page_index(vma, address) >= cache_pages(object))
+		return bad_entry(check, address, pte, "names the slot of a copy that was cut off");
+	swap_check_user(check->system->swap, pte_swap_entry(pte));
 	return 0;
 }
 
@@ -88,6 +111,8 @@ static int check_entry(void *argument, uintptr_t address, uint64_t pte, struct m
 	(void)why;
 	if (!vma)
 		return bad_entry(check, address, pte, "lies in no VMA");
+	if (pte_is_swap(pte))
+		return check_swap_entry(check, vma, address, pte);
 	if (!pte_maps(pte) || (pte & PTE_LOCKED))
 		return bad_entry(check, address, pte, "maps nothing, or is locked");
 	if ((pte & PTE_WRITE) && !(vma->flags & VM_WRITE))
@@ -117,7 +142,8 @@ static int check_vma(struct check *check, const struct sf_space *space, const st
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
 				   "): is shared with no object, or has no anon_vma to come",
 				   vma->start, vma->end);
-	if (vma->linked != (object_cached(vma->object) != NULL) || (vma->linked && vma->space != space))
+	if (vma->linked != (object_cached(vma->object) != NULL) ||
+	    (vma->linked && vma->object_link.space != &space->rmap))
 		return message_set(check->why, -EINVAL,
 				   "VMA [%#" PRIxPTR ", %#" PRIxPTR
 				   "): its object does not know of it, or it has none that should",
@@ -171,7 +197,7 @@ int check_space(struct check *check, struct sf_space *space)
 
 	if (!error)
 		error = check_translations(check, &space->table.translations);
-	if (error)
-		return error;
-	return table_check(&space->table, check_entry, &argument, &check->tables, check->why);
+	if (!error)
+		error = table_check(&space->table, check_entry, &argument, &check->tables, check->why);
+	return error;
 }

@@ -4,8 +4,12 @@
  */
 #include <errno.h>
 
+#include "mm/reclaim/reclaim.h"
 #include "mm/system/internal.h"
 #include "port/page.h"
+
+/* So often in a row may reclaim free nothing before a limit is not lowered. */
+#define LIMIT_TRIES 3u
 
 static struct sf_system *enter_group(struct sf_group *group)
 {
@@ -49,11 +53,24 @@ static uint64_t bytes_of(uint64_t pages)
 	return pages == COUNTER_UNLIMITED ? SF_GROUP_UNLIMITED : pages << PORT_PAGE_SHIFT;
 }
 
+/* Returns how many pages the group has less, or 1 if it has room. */
+static uint64_t make_way(struct sf_system *system, struct sf_group *group, uint64_t limit)
+{
+	uint64_t usage = system->groups->counter->read(&group->memory);
+
+	return usage > limit ? reclaim_pages(system->reclaim, group, usage - limit) : 1;
+}
+
 int sf_group_set_limit(struct sf_group *group, uint64_t bytes)
 {
 	struct sf_system *system = enter_group(group);
-	int error = group_set_limit(group, pages_of(bytes));
+	uint64_t pages = pages_of(bytes);
+	unsigned fruitless = 0;
+	int error;
 
+	/* What is too much is reclaimed first. What others charge meanwhile can make that vain. */
+	while ((error = group_set_limit(group, pages)) == -EBUSY && fruitless < LIMIT_TRIES)
+		fruitless = make_way(system, group, pages) ? 0 : fruitless + 1;
 	system_exit(system);
 	return error;
 }

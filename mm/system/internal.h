@@ -9,6 +9,7 @@
 #include "mm/charge/charge.h"
 #include "mm/fault/fault.h"
 #include "mm/page/frames.h"
+#include "mm/rmap/reverse_map.h"
 #include "mm/space/space.h"
 #include "mm/system/system.h"
 #include "port/cpu.h"
@@ -23,6 +24,13 @@ struct system_cpu {
 	CACHE_LINE_ALIGNED bool inside; /* of an entry point */
 	_Atomic uint64_t copies_on_write, reuses, zero_page_maps;
 	int64_t retired_base; /* what its count of retired bytes is while nothing of its own waits */
+};
+
+/* The spaces that were made on one CPU, which makes and ends most of them itself. By the lock. */
+struct space_list {
+	CACHE_LINE_ALIGNED struct spinlock lock; /* space_list_lock */
+	struct sf_space *first;                  /* linked by next_space */
+	uint64_t past_faults;                    /* of spaces that are gone */
 };
 
 /*
@@ -43,17 +51,20 @@ struct sf_system {
 	struct frames *frames;
 	struct groups *groups;
 	struct memtypes *memtypes;
+	struct swap *swap;
+	struct rmap rmap;
+	struct reclaim *reclaim;
 	struct lock_nodes lock_nodes;
 	struct percpu cpu; /* of struct system_cpu */
 	struct space_parts parts;
 
-	CACHE_LINE_ALIGNED struct spinlock space_list_lock;
-	/* By space_list_lock. */
-	struct sf_space *spaces; /* linked by next_space */
-	/* Of spaces that are gone. */
-	uint64_t past_faults;
-	uint64_t past_flushes;
+	/* Who adds a swap area has it for writing. */
+	struct rwsem swap_areas_lock;
+	struct percpu space_lists; /* of struct space_list */
 };
+
+/* The next space of the system, NULL for the first; NULL after the last. While none is made or ended. */
+struct sf_space *system_next_space(const struct sf_system *system, const struct sf_space *space);
 
 /*
  * Stand around every entry point. What a signal handler calls must never have interrupted the system itself,
@@ -116,6 +127,19 @@ static inline void system_add(_Atomic uint64_t *count, bool one)
 				      memory_order_relaxed);
 }
 
+/*
+ * For a call that may be tried again when a frame, or room in a group, was refused: it is begun with nothing
+ * refused, and after -ENOMEM system_make_room() says whether to try again. *fruitless begins as 0. `space` is
+ * whose group was charged; NULL: the root. Nothing is held. Sleeps.
+ */
+static inline void system_forget_refusal(struct sf_system *system)
+{
+	struct page_group *group;
+
+	(void)frames_take_refusal(system->frames, &group);
+}
+bool system_make_room(struct sf_system *system, struct sf_space *space, unsigned *fruitless);
+
 /* Counts what a fault did. Part of the fault path. */
 static inline void system_count_fault(struct sf_system *system, unsigned events)
 {
@@ -139,6 +163,9 @@ int populate(struct sf_space *space, uintptr_t start, uintptr_t end, enum popula
 /* MADV_POPULATE_READ and MADV_POPULATE_WRITE of a checked range: 0, -ENOMEM, -EINVAL or -EFAULT. */
 int populate_advised(struct sf_space *space, uintptr_t start, uintptr_t end, bool write);
 
+/* MADV_COLD and MADV_PAGEOUT of a checked range: 0, -ENOMEM or -EINVAL. */
+int cool_advised(struct sf_space *space, uintptr_t start, uintptr_t end, bool page_out);
+
 /* MADV_REMOVE of a checked range: 0, -ENOMEM, -EINVAL, -EACCES, or as sf_object_punch(). */
 int remove_advised(struct sf_space *space, uintptr_t start, uintptr_t end);
 
@@ -148,8 +175,9 @@ struct check {
 	struct message *why;
 	uint32_t *mapped; /* [own frames]: PTEs that map it, and CHECK_HELD */
 	uint64_t tables, pages, anonymous, pinned, pfn_vmas;
-	uint64_t shared, file; /* pages of objects */
-	uint64_t index_frames; /* that hold nodes of page indices */
+	uint64_t shared, file;         /* pages of objects */
+	uint64_t index_frames;         /* that hold nodes of page indices */
+	uint64_t cached, slots_cached; /* pages in the swap cache, by themselves and by its slots */
 };
 
 /* An object has the page. */

@@ -69,9 +69,20 @@ int sf_remap(struct sf_space *space, uint64_t address, uint64_t old_length, uint
 {
 	struct sf_system *system = system_enter_call(space);
 	struct populate_range range;
+	unsigned fruitless = 0;
 	uintptr_t place;
-	int error = space_remap(space, address, old_length, new_length, flags, new_address, &place, &range);
+	int error;
 
+	system_forget_refusal(system);
+	for (;;) {
+		error =
+		    space_remap(space, address, old_length, new_length, flags, new_address, &place, &range);
+		if (error != -ENOMEM || !system_make_room(system, space, &fruitless))
+			break;
+		/* A move to a fixed place that needs tables has made the old mapping as short as the new. */
+		if ((flags & SF_REMAP_FIXED) && new_length < old_length)
+			old_length = new_length;
+	}
 	if (!error) {
 		*mapped = place;
 		(void)populate(space, range.start, range.end, POPULATE_MAP);
@@ -94,6 +105,10 @@ int sf_advise(struct sf_space *space, uint64_t address, uint64_t length, int adv
 		error = space_advised_range(address, length, &end);
 		if (!error)
 			error = remove_advised(space, address, end);
+	} else if (advice == SF_ADVICE_COLD || advice == SF_ADVICE_PAGEOUT) {
+		error = space_advised_range(address, length, &end);
+		if (!error)
+			error = cool_advised(space, address, end, advice == SF_ADVICE_PAGEOUT);
 	} else {
 		error = space_advise(space, address, length, advice);
 	}

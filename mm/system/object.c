@@ -131,9 +131,11 @@ static int read_part(struct sf_object *object, uint64_t offset, char *buffer, si
 int64_t sf_object_read(struct sf_object *object, uint64_t offset, void *buffer, uint64_t bytes)
 {
 	struct sf_system *system = enter_object_call(object);
+	unsigned fruitless = 0;
 	uint64_t done = 0;
 	int error = offset > SF_OBJECT_BYTES_MAX || bytes > SF_OBJECT_BYTES_MAX ? -EINVAL : 0;
 
+	system_forget_refusal(system);
 	while (done < bytes && !error) {
 		uint64_t at = offset + done;
 		uint64_t size = atomic_load_explicit(&object->bytes, memory_order_seq_cst);
@@ -143,6 +145,10 @@ int64_t sf_object_read(struct sf_object *object, uint64_t offset, void *buffer, 
 			break;
 		part = in_page(at, bytes - done < size - at ? bytes - done : size - at);
 		error = read_part(object, at, (char *)buffer + done, part);
+		if (error == -ENOMEM && system_make_room(system, NULL, &fruitless)) {
+			error = 0;
+			continue;
+		}
 		/* The object has been cut since. */
 		if (error == -EFAULT) {
 			error = 0;
@@ -166,8 +172,7 @@ static int write_part(struct sf_object *object, uint64_t offset, const char *buf
 		return error;
 	memcpy((char *)page_address(frames, page) + from, buffer, bytes);
 	/* After the bytes: who writes back from now on finds them. */
-	if (object->file)
-		page_set_dirty(page);
+	object_set_dirty(page);
 	if (!page_is_uptodate(page))
 		page_end_flag(page, PG_locked, PG_uptodate);
 	page_put(frames, page);
@@ -193,6 +198,25 @@ static int64_t write_locked(struct sf_object *object, uint64_t offset, const cha
 	return done ? (int64_t)done : error;
 }
 
+/* Where no page can be had, some are reclaimed without the lock: the object's own may be the most. */
+static int64_t write_or_reclaim(struct sf_system *system, struct sf_object *object, uint64_t offset,
+				const char *buffer, uint64_t bytes)
+{
+	unsigned fruitless = 0;
+	uint64_t done = 0;
+	int64_t result;
+
+	system_forget_refusal(system);
+	do {
+		down_write(&object->lock);
+		result = write_locked(object, offset + done, buffer + done, bytes - done);
+		up_write(&object->lock);
+		if (result > 0)
+			done += (uint64_t)result;
+	} while (done < bytes && system_make_room(system, NULL, &fruitless));
+	return done ? (int64_t)done : result;
+}
+
 int64_t sf_object_write(struct sf_object *object, uint64_t offset, const void *buffer, uint64_t bytes)
 {
 	struct sf_system *system = enter_object_call(object);
@@ -203,9 +227,7 @@ int64_t sf_object_write(struct sf_object *object, uint64_t offset, const void *b
 	} else if (bytes) {
 		if (bytes > SF_OBJECT_BYTES_MAX - offset)
 			bytes = SF_OBJECT_BYTES_MAX - offset;
-		down_write(&object->lock);
-		result = bytes ? write_locked(object, offset, buffer, bytes) : -EFBIG;
-		up_write(&object->lock);
+		result = bytes ? write_or_reclaim(system, object, offset, buffer, bytes) : -EFBIG;
 	}
 	system_exit_call(system);
 	return result;
@@ -214,11 +236,16 @@ int64_t sf_object_write(struct sf_object *object, uint64_t offset, const void *b
 void sf_object_statistics(struct sf_object *object, struct sf_object_statistics *statistics)
 {
 	struct sf_system *system = enter_object_call(object);
-	uint64_t index = 0, pages = 0, dirty = 0, writeback = 0;
-	struct page *page;
+	uint64_t index = 0, pages = 0, dirty = 0, writeback = 0, swapped = 0;
+	uintptr_t entry;
 
 	port_rcu_read_lock();
-	for (; (page = page_index_next(&object->index, &index, PAGE_INDEX_END)); index++) {
+	for (; (entry = page_index_next_entry(&object->index, &index, PAGE_INDEX_END)); index++) {
+		const struct page *page = index_entry_page(entry);
+
+		swapped += index_entry_is_swap(entry);
+		if (!page)
+			continue;
 		pages++;
 		dirty += page_has_flag(page, PG_dirty);
 		writeback += page_has_flag(page, PG_writeback);
@@ -227,6 +254,7 @@ void sf_object_statistics(struct sf_object *object, struct sf_object_statistics 
 	    .bytes = atomic_load_explicit(&object->bytes, memory_order_seq_cst),
 	    .limit_bytes = object->ops->limit(object),
 	    .cached = pages << PORT_PAGE_SHIFT,
+	    .swapped = swapped << PORT_PAGE_SHIFT,
 	    .dirty = dirty << PORT_PAGE_SHIFT,
 	    .writeback = writeback << PORT_PAGE_SHIFT,
 	    .index = page_index_nodes(&object->index) * sizeof(struct index_node),

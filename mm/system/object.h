@@ -13,8 +13,8 @@
 /* Empties the entries of all spaces for the pages [first, end); with `keep_copies` private copies stay. */
 void object_unmap(struct sf_object *object, uint64_t first, uint64_t end, bool keep_copies);
 
-/* Takes the right to write to the pages [first, end) from all spaces. */
-void object_protect(struct sf_object *object, uint64_t first, uint64_t end);
+/* objects_protect() of the system's objects. */
+void object_protect(struct sf_object *object, uint64_t first, uint64_t end, bool tell);
 
 /*
  * ftruncate, and fallocate's hole, of checked numbers; msync's part, which returns what is to be told. They

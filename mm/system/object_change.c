@@ -83,10 +83,28 @@ static int cut_size(struct sf_object *object, uint64_t bytes)
 	return error;
 }
 
+/*
+ * Before bytes of one page become zeroes: shared memory that is in swap comes back, and stays while the lock
+ * is held for writing.
+ */
+static int swap_in_partial(struct sf_object *object, uint64_t index)
+{
+	struct page *page;
+	int error = object->ops->read_page(object, index, &page);
+
+	if (!error && page)
+		page_put(object->objects->frames, page);
+	return error;
+}
+
 static int shrink_locked(struct sf_object *object, uint64_t bytes)
 {
-	int error = cut_size(object, bytes);
+	int error = 0;
 
+	if (!object->file && bytes % PORT_PAGE_SIZE)
+		error = swap_in_partial(object, bytes >> PORT_PAGE_SHIFT);
+	if (!error)
+		error = cut_size(object, bytes);
 	if (error)
 		return error;
 	drop_pages(object, page_up(bytes), PAGE_INDEX_END, false);
@@ -106,18 +124,31 @@ static int grow_locked(struct sf_object *object, uint64_t bytes)
 	return 0;
 }
 
+static int resize_locked(struct sf_object *object, uint64_t bytes)
+{
+	uint64_t old = atomic_load_explicit(&object->bytes, memory_order_seq_cst);
+
+	if (bytes == old)
+		return 0;
+	return bytes < old ? shrink_locked(object, bytes) : grow_locked(object, bytes);
+}
+
+/* Nothing has changed after -ENOMEM: then pages are reclaimed, without the lock, and all begins again. */
+static bool make_room(struct sf_object *object, int error, unsigned *fruitless)
+{
+	return error == -ENOMEM && charge_make_room(object->objects->frames->groups, NULL, NULL, fruitless);
+}
+
 int object_resize(struct sf_object *object, uint64_t bytes)
 {
-	uint64_t old;
-	int error = 0;
+	unsigned fruitless = 0;
+	int error;
 
-	down_write(&object->lock);
-	old = atomic_load_explicit(&object->bytes, memory_order_seq_cst);
-	if (bytes < old)
-		error = shrink_locked(object, bytes);
-	else if (bytes > old)
-		error = grow_locked(object, bytes);
-	up_write(&object->lock);
+	do {
+		down_write(&object->lock);
+		error = resize_locked(object, bytes);
+		up_write(&object->lock);
+	} while (make_room(object, error, &fruitless));
 	return error;
 }
 
@@ -164,21 +195,25 @@ static void put_partials(struct sf_object *object, struct hole *hole)
 			page_put(object->objects->frames, hole->partial[i].page);
 }
 
+static int prepare_partial(struct sf_object *object, struct partial *partial)
+{
+	if (partial->index >= cache_pages(object))
+		return 0;
+	if (!object->file)
+		return swap_in_partial(object, partial->index);
+	return object->ops->write_page(object, partial->index, partial->from, partial->bytes, &partial->page);
+}
+
 /* What can fail: a file's partial pages are written as zeroes, so they must be in memory. */
 static int prepare_hole(struct sf_object *object, struct hole *hole)
 {
 	struct sf_backing *backing;
 	int error = 0;
 
+	for (unsigned i = 0; i < hole->partials && !error; i++)
+		error = prepare_partial(object, &hole->partial[i]);
 	if (!object->file)
-		return 0;
-	for (unsigned i = 0; i < hole->partials && !error; i++) {
-		struct partial *partial = &hole->partial[i];
-
-		if (partial->index < cache_pages(object))
-			error = object->ops->write_page(object, partial->index, partial->from, partial->bytes,
-							&partial->page);
-	}
+		return error;
 	backing = file_of(object)->backing;
 	if (!error && hole->first < hole->end)
 		error = backing->ops->punch
@@ -196,22 +231,25 @@ static void punch_locked(struct sf_object *object, struct hole *hole)
 
 		zero_cached(object, partial->index, partial->from, partial->bytes);
 		if (partial->page)
-			page_set_dirty(partial->page);
+			object_set_dirty(partial->page);
 	}
 }
 
 int object_punch(struct sf_object *object, uint64_t offset, uint64_t bytes)
 {
+	unsigned fruitless = 0;
 	struct hole hole;
 	int error;
 
-	describe_hole(&hole, offset, offset + bytes);
-	down_write(&object->lock);
-	error = prepare_hole(object, &hole);
-	if (!error)
-		punch_locked(object, &hole);
-	up_write(&object->lock);
-	put_partials(object, &hole);
+	do {
+		describe_hole(&hole, offset, offset + bytes);
+		down_write(&object->lock);
+		error = prepare_hole(object, &hole);
+		if (!error)
+			punch_locked(object, &hole);
+		up_write(&object->lock);
+		put_partials(object, &hole);
+	} while (make_room(object, error, &fruitless));
 	return error;
 }
 
@@ -224,7 +262,7 @@ int object_sync(struct sf_object *object, uint64_t offset, uint64_t bytes)
 		return 0;
 	file = file_of(object);
 	down_read(&object->lock);
-	file_write_back(file, offset >> PORT_PAGE_SHIFT, page_up(offset + bytes), object_protect);
+	file_write_back(file, offset >> PORT_PAGE_SHIFT, page_up(offset + bytes));
 	if (file->backing->ops->sync)
 		error = file->backing->ops->sync(file->backing);
 	up_read(&object->lock);

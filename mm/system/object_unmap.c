@@ -3,7 +3,6 @@
  * From an object's pages to the entries of all spaces. One last-level table at a time: its entries change in
  * one read section, and who may hold translations is waited for after that.
  */
-#include "mm/rmap/rmap.h"
 #include "mm/space/space.h"
 #include "mm/system/object.h"
 #include "mm/table/range.h"
@@ -11,36 +10,31 @@
 
 struct object_range {
 	uint64_t first, end;
-	bool keep_copies;
+	bool keep_copies; /* to unmap */
+	bool tell;        /* to protect */
 };
 
-/* The addresses of a VMA at which it maps the range. */
+/* The addresses at which a space maps the range. */
 struct address_range {
 	uintptr_t start, end;
 };
 
-static struct vma *vma_of(struct interval *interval)
+static struct address_range addresses(const struct object_link *link, const struct object_range *range)
 {
-	return container_of(interval, struct vma, rmap);
-}
-
-static struct address_range addresses(const struct vma *vma, const struct object_range *range)
-{
-	uint64_t first = range->first > vma->rmap.start ? range->first : vma->rmap.start;
-	uint64_t end = range->end < vma->rmap.end ? range->end : vma->rmap.end;
+	uint64_t first = range->first > link->pages.start ? range->first : link->pages.start;
+	uint64_t end = range->end < link->pages.end ? range->end : link->pages.end;
 
 	return (struct address_range){
-	    vma->start + ((first - vma->rmap.start) << PORT_PAGE_SHIFT),
-	    vma->start + ((end - vma->rmap.start) << PORT_PAGE_SHIFT),
+	    object_link_address(link, first),
+	    object_link_address(link, end),
 	};
 }
 
-static void unmap_vma(struct interval *interval, void *argument)
+static bool unmap_link(struct object_link *link, void *argument)
 {
 	const struct object_range *range = argument;
-	struct vma *vma = vma_of(interval);
-	struct address_range at = addresses(vma, range);
-	struct table *table = &vma->space->table;
+	struct address_range at = addresses(link, range);
+	struct table *table = link->space->table;
 	struct gather gather;
 
 	while (at.start < at.end) {
@@ -50,37 +44,39 @@ static void unmap_vma(struct interval *interval, void *argument)
 		port_rcu_read_unlock();
 		tlb_finish_mmu(&gather);
 	}
+	return true;
 }
 
-static void protect_vma(struct interval *interval, void *argument)
+static bool protect_link(struct object_link *link, void *argument)
 {
-	struct vma *vma = vma_of(interval);
-	struct address_range at = addresses(vma, argument);
-	struct table *table = &vma->space->table;
+	const struct object_range *range = argument;
+	struct address_range at = addresses(link, range);
+	struct table *table = link->space->table;
 	struct gather gather;
 
-	if (vma_private(vma))
-		return;
+	if (!link->shared)
+		return true;
 	while (at.start < at.end) {
 		port_rcu_read_lock();
 		tlb_gather_mmu(&gather, table);
-		at.start = table_clean_object(table, at.start, at.end, &gather);
+		at.start = table_clean_object(table, at.start, at.end, range->tell, &gather);
 		port_rcu_read_unlock();
 		tlb_finish_mmu(&gather);
 	}
+	return true;
 }
 
 void object_unmap(struct sf_object *object, uint64_t first, uint64_t end, bool keep_copies)
 {
-	struct object_range range = {first, end, keep_copies};
+	struct object_range range = {.first = first, .end = end, .keep_copies = keep_copies};
 
 	if (first < end)
-		rmap_walk(object, first, end, unmap_vma, &range);
+		object_link_walk(object, first, end, unmap_link, &range);
 }
 
-void object_protect(struct sf_object *object, uint64_t first, uint64_t end)
+void object_protect(struct sf_object *object, uint64_t first, uint64_t end, bool tell)
 {
-	struct object_range range = {first, end, false};
+	struct object_range range = {.first = first, .end = end, .tell = tell};
 
-	rmap_walk(object, first, end, protect_vma, &range);
+	object_link_walk(object, first, end, protect_link, &range);
 }

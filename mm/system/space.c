@@ -10,34 +10,68 @@
 
 static void link_space(struct sf_system *system, struct sf_space *space)
 {
-	spin_lock(&system->space_list_lock);
-	space->next_space = system->spaces;
-	space->link = &system->spaces;
+	struct space_list *list = percpu_this(&system->space_lists);
+
+	space->made_on = port_cpu();
+	spin_lock(&list->lock);
+	space->next_space = list->first;
+	space->link = &list->first;
 	if (space->next_space)
 		space->next_space->link = &space->next_space;
-	system->spaces = space;
-	spin_unlock(&system->space_list_lock);
+	list->first = space;
+	spin_unlock(&list->lock);
+}
+
+static uint64_t space_faults(const struct sf_space *space)
+{
+	uint64_t faults = 0;
+
+	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
+		const struct space_cpu *counts;
+
+		/* A process mostly ran on few, and the others' counts are far away. */
+		if (!translations_noted(&space->table.translations, cpu))
+			continue;
+		counts = percpu_of(&space->cpu, cpu);
+		faults += atomic_load_explicit(&counts->minor_faults, memory_order_relaxed) +
+			  atomic_load_explicit(&counts->major_faults, memory_order_relaxed);
+	}
+	return faults;
 }
 
 static void unlink_space(struct sf_system *system, struct sf_space *space)
 {
-	struct sf_space_statistics last;
+	struct space_list *list = percpu_of(&system->space_lists, space->made_on);
+	uint64_t faults = space_faults(space);
 
-	space_statistics(space, &last);
-	spin_lock(&system->space_list_lock);
+	spin_lock(&list->lock);
 	*space->link = space->next_space;
 	if (space->next_space)
 		space->next_space->link = space->link;
-	system->past_faults += last.minor_faults + last.major_faults;
-	system->past_flushes += table_counted(&space->table, TABLE_FLUSHES);
-	spin_unlock(&system->space_list_lock);
+	list->past_faults += faults;
+	spin_unlock(&list->lock);
+}
+
+struct sf_space *system_next_space(const struct sf_system *system, const struct sf_space *space)
+{
+	unsigned cpu = space ? space->made_on + 1 : 0;
+	struct sf_space *next = space ? space->next_space : NULL;
+
+	for (; !next && cpu < port_cpu_count(); cpu++)
+		next = ((struct space_list *)percpu_of(&system->space_lists, cpu))->first;
+	return next;
 }
 
 static int create_space(struct sf_system *system, struct sf_group *group, struct sf_space **space)
 {
+	unsigned fruitless = 0;
+
 	system_enter(system);
 	port_rcu_poll();
-	*space = space_create(&system->parts, group);
+	system_forget_refusal(system);
+	do
+		*space = space_create(&system->parts, group);
+	while (!*space && system_make_room(system, NULL, &fruitless));
 	if (*space)
 		link_space(system, *space);
 	system_exit(system);
@@ -57,8 +91,12 @@ int sf_space_create_in(struct sf_group *group, struct sf_space **space)
 int sf_space_fork(struct sf_space *parent, struct sf_space **child)
 {
 	struct sf_system *system = system_enter_call(parent);
+	unsigned fruitless = 0;
 
-	*child = space_fork(parent);
+	system_forget_refusal(system);
+	do
+		*child = space_fork(parent);
+	while (!*child && system_make_room(system, parent, &fruitless));
 	if (*child)
 		link_space(system, *child);
 	system_exit_call(system);
@@ -115,17 +153,15 @@ void sf_space_statistics(struct sf_space *space, struct sf_space_statistics *sta
 	system_exit(system);
 }
 
-static uint64_t space_faults(const struct sf_space *space)
+/* Of the spaces of one list, and of those that were in it. */
+static void add_spaces(struct space_list *list, struct sf_system_statistics *statistics)
 {
-	uint64_t faults = 0;
-
-	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
-		const struct space_cpu *counts = percpu_of(&space->cpu, cpu);
-
-		faults += atomic_load_explicit(&counts->minor_faults, memory_order_relaxed) +
-			  atomic_load_explicit(&counts->major_faults, memory_order_relaxed);
+	spin_lock(&list->lock);
+	statistics->faults += list->past_faults;
+	for (const struct sf_space *space = list->first; space; space = space->next_space) {
+		statistics->faults += space_faults(space);
 	}
-	return faults;
+	spin_unlock(&list->lock);
 }
 
 /* What waits for grace periods: VMAs, nodes of their trees, page tables and pages of shared memory. */
@@ -161,6 +197,7 @@ void sf_system_statistics(struct sf_system *system, struct sf_system_statistics 
 	    .index_frames = frames_counted(frames, FRAMES_INDEX),
 	    .frames_allocated = frames_counted(frames, FRAMES_ALLOCATED),
 	    .frames_freed = frames_counted(frames, FRAMES_FREED),
+	    .shootdowns = frames_counted(frames, FRAMES_FLUSHES),
 	};
 	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++) {
 		const struct system_cpu *counts = percpu_of(&system->cpu, cpu);
@@ -172,13 +209,7 @@ void sf_system_statistics(struct sf_system *system, struct sf_system_statistics 
 		    atomic_load_explicit(&counts->zero_page_maps, memory_order_relaxed);
 	}
 	sum_retired(system, statistics);
-	spin_lock(&system->space_list_lock);
-	statistics->faults = system->past_faults;
-	statistics->shootdowns = system->past_flushes;
-	for (const struct sf_space *space = system->spaces; space; space = space->next_space) {
-		statistics->faults += space_faults(space);
-		statistics->shootdowns += table_counted(&space->table, TABLE_FLUSHES);
-	}
-	spin_unlock(&system->space_list_lock);
+	for (unsigned cpu = 0; cpu < port_cpu_count(); cpu++)
+		add_spaces(percpu_of(&system->space_lists, cpu), statistics);
 	system_exit(system);
 }

@@ -30,6 +30,9 @@ struct system_config {
 	bool structure_only; /* pages have no contents */
 	/* Frames that a TLB gather takes at most before it flushes; 0 for GATHER_BATCHES_MAX. */
 	unsigned gather_batches;
+	/* Pages that a fault on a swapped one reads at once: a power of two, at most 32; 0 for 8. */
+	unsigned swap_read_ahead_pages;
+	unsigned write_back_pages; /* of a file that one transfer writes at most; 0 for SF_IO_PAGES_MAX */
 	/*
 	 * Where placement from the top begins, and below which address nothing can be mapped
 	 * (vm.mmap_min_addr); whole pages, 0 for those of mm/space/space.h.
@@ -66,6 +69,15 @@ void system_cpu_idle(struct sf_system *system);
  */
 int system_check(struct sf_system *system, struct message *why);
 
+/*
+ * sf_swap_add() of any system. `discard`: the backing's punch(), which must not sleep, is called for each
+ * slot that becomes free. Returns as that, and -EINVAL for discard without punch().
+ */
+int system_add_swap(struct sf_system *system, struct sf_backing *backing, int priority, bool discard);
+
+/* Whether pages have no contents. */
+bool system_structure_only(const struct sf_system *system);
+
 /* The memory types of the system's physical addresses: memtype_reserve() and memtype_free() are for its
  * users. */
 struct memtypes *system_memtypes(struct sf_system *system);
@@ -80,6 +92,9 @@ struct memtypes *system_memtypes(struct sf_system *system);
  *   -ENOMEM  no memory. Nothing has changed.
  */
 int system_map_pfn(struct sf_space *space, uint64_t address, uint64_t length, uint64_t pfn, bool writable);
+
+/* Whether what is mapped at `address` is in swap, as /proc/PID/pagemap tells: a moment ago. */
+bool system_in_swap(struct sf_space *space, uint64_t address);
 
 /*
  * Returns the page table entry of `address`, 0 if there is none, as a debugger would: no fault, and no bit

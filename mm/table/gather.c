@@ -2,6 +2,7 @@
 #include "mm/table/gather.h"
 
 #include "mm/charge/release.h"
+#include "mm/swap/swap.h"
 #include "mm/table/table.h"
 
 void tlb_gather_mmu(struct gather *gather, struct table *table)
@@ -55,14 +56,29 @@ void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end)
 		gather->end = end;
 }
 
-void tlb_remove_page(struct gather *gather, uintptr_t address, struct page *page)
+/* The caller's reference is put with the batch. */
+static void add_page(struct gather *gather, struct page *page)
 {
 	struct gather_batch *batch = gather->active;
 
-	gather_flush_range(gather, address, address + PORT_PAGE_SIZE);
 	batch->page[batch->count++] = page;
 	if (batch->count == batch->max)
 		tlb_next_batch(gather);
+}
+
+void tlb_remove_page(struct gather *gather, uintptr_t address, struct page *page)
+{
+	gather_flush_range(gather, address, address + PORT_PAGE_SIZE);
+	add_page(gather, page);
+}
+
+void tlb_remove_swap(struct gather *gather, uint64_t pte)
+{
+	struct page *page = swap_put_and_take(gather->table->frames->swap, pte_swap_entry(pte));
+
+	table_count(gather->table, TABLE_SWAPPED, -1);
+	if (page)
+		add_page(gather, page);
 }
 
 /* Puts the pages' references, in portions as the policy has them. */
@@ -71,6 +87,8 @@ static void free_pages_and_swap_cache(struct frames *frames, struct page **pages
 	const unsigned batch = release_pages_batch(frames);
 
 	lru_add_drain(frames->lru);
+	for (unsigned i = 0; i < count; i++)
+		swap_free_unused(frames->swap, pages[i]);
 	while (count) {
 		unsigned now = count < batch ? count : batch;
 

@@ -59,6 +59,13 @@ void tlb_gather_mmu(struct gather *gather, struct table *table);
  */
 void tlb_remove_page(struct gather *gather, uintptr_t address, struct page *page);
 
+/*
+ * Adds what an entry that named a swap slot has left: puts its reference on the slot, and if that was the
+ * last one, the page that was still in the cache goes with those that are gathered. The entry, which may be
+ * locked, names the slot no more. There is room. As tlb_remove_page(), but nothing needs to be flushed.
+ */
+void tlb_remove_swap(struct gather *gather, uint64_t pte);
+
 /* Notes that an entry of [start, end) lost a right: it must be flushed before the operation returns. */
 void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end);
 

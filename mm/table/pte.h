@@ -17,12 +17,13 @@
 #define PTE_USER     (UINT64_C(1) << 2)
 #define PTE_PWT      (UINT64_C(1) << 3)
 #define PTE_PCD      (UINT64_C(1) << 4)
-#define PTE_ACCESSED (UINT64_C(1) << 5)  /* set by the hardware on a touch */
-#define PTE_DIRTY    (UINT64_C(1) << 6)  /* set by the hardware on a write */
-#define PTE_PAT      (UINT64_C(1) << 7)  /* of a last-level entry */
-#define PTE_PROTNONE (UINT64_C(1) << 8)  /* maps a page that no touch may reach; PRESENT is clear then */
-#define PTE_SPECIAL  (UINT64_C(1) << 9)  /* free for software: no reference on the frame is held */
-#define PTE_LOCKED   (UINT64_C(1) << 10) /* free for software: the lock of the policy `pte_bit` */
+#define PTE_ACCESSED (UINT64_C(1) << 5) /* set by the hardware on a touch */
+#define PTE_DIRTY    (UINT64_C(1) << 6) /* set by the hardware on a write */
+#define PTE_PAT      (UINT64_C(1) << 7) /* of a last-level entry */
+#define PTE_PROTNONE (UINT64_C(1) << 8) /* maps a page that no touch may reach; PRESENT is clear then */
+#define PTE_SPECIAL  (UINT64_C(1) << 9) /* free for software: no reference on the frame is held */
+#define PTE_LOCKED \
+	(UINT64_C(1) << 10) /* free for software: the lock of the policy `pte_bit`; see pte_empty() */
 #define PTE_NX       (UINT64_C(1) << 63)
 #define PTE_PFN_MASK (((UINT64_C(1) << 40) - 1) << PORT_PAGE_SHIFT)
 

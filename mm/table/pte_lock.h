@@ -21,10 +21,13 @@
 struct pte_lock_ops {
 	/* Of ref, `value` is to be filled in. */
 	void (*lock)(struct pte_ref *ref);
+	/* The same without waiting: returns whether it has the lock. */
+	bool (*trylock)(struct pte_ref *ref);
 	/* See pte_clear_unlock() and pte_set_unlock(). */
 	uint64_t (*clear_unlock)(struct pte_ref *ref, uint64_t bits);
 	uint64_t (*set_unlock)(struct pte_ref *ref, uint64_t pte);
 
+	uint64_t held; /* what an entry is that is emptied inside a run, and not to be seen so yet */
 	void (*run_begin)(struct table *table, struct page *page);
 	void (*run_end)(struct table *table, struct page *page);
 };

@@ -33,6 +33,19 @@ static void bit_lock(struct pte_ref *ref)
 	port_lock_acquired(ref->entry, class_name(), 0);
 }
 
+static bool bit_trylock(struct pte_ref *ref)
+{
+	ref->value = atomic_load_explicit(ref->entry, memory_order_relaxed);
+	/* Who has the bit, or has changed the entry just now, is at work here. */
+	if ((ref->value & PTE_LOCKED) ||
+	    !atomic_compare_exchange_strong_explicit(ref->entry, &ref->value, ref->value | PTE_LOCKED,
+						     memory_order_seq_cst, memory_order_relaxed))
+		return false;
+	lock_rank_take(ref->entry, LOCK_RANK_PTE, LOCK_SPINNING, 1);
+	port_lock_acquired(ref->entry, class_name(), 0);
+	return true;
+}
+
 static void released(struct pte_ref *ref)
 {
 	lock_rank_release(ref->entry, LOCK_RANK_PTE);
@@ -67,8 +80,10 @@ static void bit_run(struct table *table, struct page *page)
 
 const struct pte_lock_ops pte_lock_bit_ops = {
     .lock = bit_lock,
+    .trylock = bit_trylock,
     .clear_unlock = bit_clear_unlock,
     .set_unlock = bit_set_unlock,
+    .held = PTE_LOCKED,
     .run_begin = bit_run,
     .run_end = bit_run,
 };

@@ -11,6 +11,14 @@ static void lock_entry(struct spinlock *lock, struct pte_ref *ref)
 	ref->value = atomic_load_explicit(ref->entry, memory_order_relaxed);
 }
 
+static bool trylock_entry(struct spinlock *lock, struct pte_ref *ref)
+{
+	if (!spin_trylock(lock))
+		return false;
+	ref->value = atomic_load_explicit(ref->entry, memory_order_relaxed);
+	return true;
+}
+
 static uint64_t set_unlock(struct spinlock *lock, struct pte_ref *ref, uint64_t pte)
 {
 	uint64_t old = ref->value;
@@ -39,6 +47,11 @@ static void mm_lock(struct pte_ref *ref)
 	lock_entry(&ref->table->lock, ref);
 }
 
+static bool mm_trylock(struct pte_ref *ref)
+{
+	return trylock_entry(&ref->table->lock, ref);
+}
+
 static uint64_t mm_clear_unlock(struct pte_ref *ref, uint64_t bits)
 {
 	return clear_unlock(&ref->table->lock, ref, bits);
@@ -63,6 +76,7 @@ static void mm_run_end(struct table *table, struct page *page)
 
 const struct pte_lock_ops pte_lock_mm_ops = {
     .lock = mm_lock,
+    .trylock = mm_trylock,
     .clear_unlock = mm_clear_unlock,
     .set_unlock = mm_set_unlock,
     .run_begin = mm_run_begin,
@@ -72,6 +86,11 @@ const struct pte_lock_ops pte_lock_mm_ops = {
 static void split_lock(struct pte_ref *ref)
 {
 	lock_entry(&ref->page->table.lock, ref);
+}
+
+static bool split_trylock(struct pte_ref *ref)
+{
+	return trylock_entry(&ref->page->table.lock, ref);
 }
 
 static uint64_t split_clear_unlock(struct pte_ref *ref, uint64_t bits)
@@ -98,6 +117,7 @@ static void split_run_end(struct table *table, struct page *page)
 
 const struct pte_lock_ops pte_lock_split_ops = {
     .lock = split_lock,
+    .trylock = split_trylock,
     .clear_unlock = split_clear_unlock,
     .set_unlock = split_set_unlock,
     .run_begin = split_run_begin,

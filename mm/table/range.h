@@ -34,7 +34,10 @@ void table_unhook(struct table *table, uintptr_t floor, uintptr_t ceiling);
  * enough. */
 void table_zap_pages(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
 
-/* MADV_FREE: makes the pages' entries clean and marks the pages lazily free. As above. */
+/*
+ * MADV_FREE: makes the pages' entries clean and marks the pages lazily free; drops what is in swap. As above.
+ * A page that is lazily free may be dropped if all its entries are clean, and it is not PG_dirty.
+ */
 void table_mark_free(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
 
 /*
@@ -64,18 +67,35 @@ int table_move(struct table *table, uintptr_t start, uintptr_t end, uintptr_t ta
 /*
  * Truncation and hole punching: empties the entries of one last-level table, the first at or after `start`;
  * with `keep_anonymous` only those that map pages of an object. And write-back: takes the right to write away
- * from entries that map pages of an object, makes them clean, and has the range flushed in any case. Both
+ * from entries that map pages of an object, makes them clean, and has the range flushed in any case; with
+ * frames->set_dirty they keep the right, and that is called first for those that were dirty, if `tell`. Both
  * return where to go on, which is before the table's end when the gather is full, and `end` when there is
  * nothing more. In one RCU read section with tlb_gather_mmu(), with no lock of the space. The VMA is linked
  * in its object, and that object's mappings_lock is held: so entries do not move.
  */
 uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, bool keep_anonymous,
 			   struct gather *gather);
-uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather);
+uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, bool tell,
+			     struct gather *gather);
+
+/*
+ * MADV_COLD, MADV_PAGEOUT: takes references on up to `max` pages that entries of [*start, end) map and nobody
+ * else maps, into `pages`; with `make_old` the entries lose their accessed bits, unflushed. Returns how many;
+ * *start becomes where to go on, `end` when there is nothing more. In an RCU read section, with no lock of
+ * the space.
+ */
+unsigned table_get_pages(struct table *table, uintptr_t *start, uintptr_t end, bool make_old,
+			 struct page **pages, unsigned max);
 
 /* Calls `visit` for each non-empty last-level entry in order, under its PTE lock; stops when it returns
  * nonzero, and returns that. */
 int table_for_each(struct table *table, uintptr_t start, uintptr_t end,
 		   int (*visit)(void *argument, uintptr_t address, uint64_t pte), void *argument);
+
+/*
+ * Waits for everyone who has an entry of [start, end) locked at the moment. Who locks one later sees what the
+ * caller has written before, if it looks sequentially consistent. In an RCU read section.
+ */
+void table_settle(struct table *table, uintptr_t start, uintptr_t end);
 
 #endif

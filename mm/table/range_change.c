@@ -2,6 +2,8 @@
 /*
  * Changing entries that stay, and looking at them.
  */
+#include "mm/page/page_wait.h"
+#include "mm/swap/swap.h"
 #include "mm/table/pte_lock.h"
 #include "mm/table/range.h"
 #include "mm/table/table_page.h"
@@ -11,9 +13,10 @@ struct protection {
 	uint64_t clear, set;
 };
 
+/* The next touch of what is out makes an entry as its VMA is then. */
 static uint64_t protect(uint64_t pte, const struct protection *protection)
 {
-	return (pte & ~protection->clear) | protection->set;
+	return pte_is_swap(pte) ? pte : (pte & ~protection->clear) | protection->set;
 }
 
 /* Whether a touch that `old` let through would fault with `new`. */
@@ -61,11 +64,56 @@ void table_protect(struct table *table, uintptr_t start, uintptr_t end, bool acc
 	}
 }
 
+/* What is out is dropped at once. */
+static void free_slot(struct pte_ref *ref)
+{
+	struct frames *frames = ref->table->frames;
+	struct page *page;
+
+	pte_set_unlock(ref, 0);
+	table_count(ref->table, TABLE_SWAPPED, -1);
+	page = swap_put_and_take(frames->swap, pte_swap_entry(ref->value));
+	if (page)
+		page_put(frames, page);
+}
+
+/*
+ * That an entry is clean says that its page can be dropped only if the page was never in a slot. One that was
+ * is marked by who has the only mapping, and leaves the slot. Others who map it could lose what they have.
+ */
+static bool may_mark_free(struct frames *frames, struct page *page)
+{
+	bool alone, taken = false;
+
+	if (!page_has_flag(page, PG_anonymous))
+		return false;
+	/* One look: who takes a page out of the cache makes it dirty before. */
+	if (!(atomic_load_explicit(&page->flags, memory_order_relaxed) & (PG_swapcache | PG_dirty)))
+		return true;
+	/* With the lock: reclaim could put it into the cache again, where PG_dirty has another meaning. */
+	if (page_mapcount(page) != 1 || !page_try_flag(page, PG_locked))
+		return false;
+	alone = !page_has_flag(page, PG_swapcache);
+	if (!alone)
+		alone = taken = swap_take_page(frames->swap, page);
+	if (alone)
+		page_clear_flag(page, PG_dirty);
+	page_unlock(page);
+	if (taken)
+		page_put(frames, page);
+	return alone;
+}
+
 static void mark_free(struct pte_ref *ref, struct gather *gather)
 {
-	struct page *page = pfn_to_page(ref->table->frames, pte_pfn(ref->value));
+	struct frames *frames = ref->table->frames;
+	struct page *page = pfn_to_page(frames, pte_pfn(ref->value));
 
-	if ((ref->value & PTE_SPECIAL) || !page_has_flag(page, PG_anonymous)) {
+	if (pte_is_swap(ref->value)) {
+		free_slot(ref);
+		return;
+	}
+	if ((ref->value & PTE_SPECIAL) || !may_mark_free(frames, page)) {
 		pte_unlock(ref);
 		return;
 	}

@@ -3,10 +3,12 @@
  * What is done to entries because of their object, by who holds no lock of the space. Each entry is locked
  * before its page is looked at: what an unlocked entry says can have become another page's.
  */
+#include "mm/swap/swap_entry.h"
 #include "mm/table/pte_lock.h"
 #include "mm/table/range.h"
 #include "mm/table/table_page.h"
 
+/* What a private mapping has of its own, in memory or out, is none. */
 static bool maps_object_page(const struct pte_ref *ref)
 {
 	return !(ref->value & PTE_SPECIAL) &&
@@ -18,6 +20,10 @@ static void zap(struct pte_ref *ref, struct gather *gather)
 	struct table *table = ref->table;
 	struct page *page = pfn_to_page(table->frames, pte_pfn(ref->value));
 
+	if (pte_is_swap(ref->value)) {
+		tlb_remove_swap(gather, pte_set_unlock(ref, 0));
+		return;
+	}
 	if (ref->value & PTE_SPECIAL) {
 		gather_flush_range(gather, ref->address, ref->address + PORT_PAGE_SIZE);
 		pte_set_unlock(ref, 0);
@@ -65,11 +71,29 @@ uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, 
 	return start;
 }
 
+/* Takes the right to write away, and the dirty bit; with frames->set_dirty that alone. */
+static void clean(struct pte_ref *ref, bool tell)
+{
+	const struct frames *frames = ref->table->frames;
+
+	if (!(ref->value & (PTE_WRITE | PTE_DIRTY)) || !maps_object_page(ref)) {
+		pte_unlock(ref);
+	} else if (!frames->set_dirty) {
+		pte_clear_unlock(ref, PTE_WRITE | PTE_DIRTY);
+	} else {
+		/* A touch may make it dirty meanwhile: not a bit that has not been seen. */
+		if (tell && (ref->value & PTE_DIRTY))
+			frames->set_dirty(pfn_to_page(frames, pte_pfn(ref->value)));
+		pte_clear_unlock(ref, ref->value & PTE_DIRTY);
+	}
+}
+
 /*
  * All of the range is flushed, also where no entry or no table is: somebody who unmaps may have taken an
  * entry away and not have flushed yet, and a CPU may still write through what it was.
  */
-uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, struct gather *gather)
+uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end, bool tell,
+			     struct gather *gather)
 {
 	struct pte_ref ref;
 	uintptr_t from = start;
@@ -78,13 +102,8 @@ uintptr_t table_clean_object(struct table *table, uintptr_t start, uintptr_t end
 	gather_flush_range(gather, from, end);
 	if (!found)
 		return end;
-	for (; start < end; start += PORT_PAGE_SIZE) {
-		if (!pte_lock_existing(table, start, &ref))
-			continue;
-		if ((ref.value & (PTE_WRITE | PTE_DIRTY)) && maps_object_page(&ref))
-			pte_clear_unlock(&ref, PTE_WRITE | PTE_DIRTY);
-		else
-			pte_unlock(&ref);
-	}
+	for (; start < end; start += PORT_PAGE_SIZE)
+		if (pte_lock_existing(table, start, &ref))
+			clean(&ref, tell);
 	return end;
 }

@@ -10,6 +10,7 @@
  */
 #include "mm/table/range.h"
 
+#include "mm/swap/swap_entry.h"
 #include "mm/table/pte_lock.h"
 #include "mm/table/table_page.h"
 
@@ -18,6 +19,10 @@ static void zap_entry(struct table *table, uintptr_t address, uint64_t pte, stru
 {
 	struct page *page;
 
+	if (pte_is_swap(pte)) {
+		tlb_remove_swap(gather, pte);
+		return;
+	}
 	pte_changed(table, address, pte, 0);
 	if (pte & PTE_SPECIAL) {
 		gather_flush_range(gather, address, address + PORT_PAGE_SIZE);
@@ -29,6 +34,27 @@ static void zap_entry(struct table *table, uintptr_t address, uint64_t pte, stru
 	tlb_remove_page(gather, address, page);
 }
 
+/* Whether the page has to be told that it is dirty. */
+static bool tells_dirty(const struct table *table, uint64_t pte)
+{
+	return table->frames->set_dirty && pte_maps(pte) && (pte & (PTE_DIRTY | PTE_SPECIAL)) == PTE_DIRTY &&
+	       page_has_flag(pfn_to_page(table->frames, pte_pfn(pte)), PG_file);
+}
+
+/* Empties an entry inside a run. Returns what it was. */
+static uint64_t take_entry(struct table *table, _Atomic uint64_t *entry)
+{
+	uint64_t value = pte_read_in_run(entry);
+
+	while (value && !pte_swap(entry, &value, tells_dirty(table, value) ? table->lock_ops->held : 0))
+		;
+	if (value && tells_dirty(table, value)) {
+		table->frames->set_dirty(pfn_to_page(table->frames, pte_pfn(value)));
+		atomic_store_explicit(entry, 0, memory_order_release);
+	}
+	return value;
+}
+
 /* [start, end) lies in the table of `page`. Returns how far it came before the gather was full. */
 static uintptr_t zap_pte_range(struct table *table, struct page *page, uintptr_t start, uintptr_t end,
 			       struct gather *gather)
@@ -37,11 +63,8 @@ static uintptr_t zap_pte_range(struct table *table, struct page *page, uintptr_t
 
 	table->lock_ops->run_begin(table, page);
 	for (; address < end && gather_room(gather); address += PORT_PAGE_SIZE) {
-		_Atomic uint64_t *entry = table_entry(table, page, address);
-		uint64_t value = pte_read_in_run(entry);
+		uint64_t value = take_entry(table, table_entry(table, page, address));
 
-		while (value && !pte_swap(entry, &value, 0))
-			;
 		if (value)
 			zap_entry(table, address, value, gather);
 	}

@@ -172,12 +172,17 @@ uint64_t table_read(struct table *table, uintptr_t address)
 	return atomic_load_explicit(table_entry(table, page, address), memory_order_acquire) & ~PTE_LOCKED;
 }
 
-static void ref_lock(struct table *table, struct page *page, uintptr_t address, struct pte_ref *ref)
+static void set_ref(struct table *table, struct page *page, uintptr_t address, struct pte_ref *ref)
 {
 	ref->table = table;
 	ref->page = page;
 	ref->entry = table_entry(table, page, address);
 	ref->address = address;
+}
+
+static void ref_lock(struct table *table, struct page *page, uintptr_t address, struct pte_ref *ref)
+{
+	set_ref(table, page, address, ref);
 	table->lock_ops->lock(ref);
 }
 
@@ -204,6 +209,50 @@ bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *r
 	return false;
 }
 
+static bool maps_pfn(uint64_t pte, uint64_t pfn)
+{
+	return pte_maps(pte) && !(pte & PTE_SPECIAL) && pte_pfn(pte) == pfn;
+}
+
+/* Finds the entry, if it maps the frame or seems to. */
+static struct page *find_mapping(struct table *table, uintptr_t address, uint64_t pfn)
+{
+	struct page *page = table_walk(table, address, NULL);
+
+	if (page &&
+	    !maps_pfn(atomic_load_explicit(table_entry(table, page, address), memory_order_relaxed), pfn))
+		page = NULL;
+	return page;
+}
+
+int pte_lock_mapping(struct table *table, uintptr_t address, uint64_t pfn, struct pte_ref *ref)
+{
+	struct page *page = find_mapping(table, address, pfn);
+
+	if (!page)
+		return -ENOENT;
+	ref_lock(table, page, address, ref);
+	if (maps_pfn(ref->value, pfn))
+		return 0;
+	pte_unlock(ref);
+	return -ENOENT;
+}
+
+int pte_trylock_mapping(struct table *table, uintptr_t address, uint64_t pfn, struct pte_ref *ref)
+{
+	struct page *page = find_mapping(table, address, pfn);
+
+	if (!page)
+		return -ENOENT;
+	set_ref(table, page, address, ref);
+	if (!table->lock_ops->trylock(ref))
+		return -EBUSY;
+	if (maps_pfn(ref->value, pfn))
+		return 0;
+	pte_unlock(ref);
+	return -ENOENT;
+}
+
 void pte_unlock(struct pte_ref *ref)
 {
 	ref->table->lock_ops->clear_unlock(ref, 0);
@@ -219,4 +268,16 @@ uint64_t pte_set_unlock(struct pte_ref *ref, uint64_t pte)
 {
 	pte_changed(ref->table, ref->address, ref->value, pte);
 	return ref->table->lock_ops->set_unlock(ref, pte);
+}
+
+uint64_t pte_empty(struct pte_ref *ref)
+{
+	uint64_t old;
+
+	invariant(pte_maps(ref->value));
+	pte_changed(ref->table, ref->address, ref->value, 0);
+	/* Not 0 with any policy: who passes over what is empty without the lock must not miss what comes. */
+	old = atomic_exchange_explicit(ref->entry, PTE_LOCKED, memory_order_acq_rel) & ~PTE_LOCKED;
+	ref->value = 0;
+	return old;
 }

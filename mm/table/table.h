@@ -50,8 +50,8 @@ struct table_page {
 
 enum table_counter {
 	TABLE_RESIDENT, /* last-level entries that map counted pages */
+	TABLE_SWAPPED,  /* last-level entries that name swap slots: who makes or empties one counts it */
 	TABLE_TABLES,   /* frames of the table itself */
-	TABLE_FLUSHES,  /* table_flush() since the table was made */
 	TABLE_COUNTERS
 };
 
@@ -119,7 +119,23 @@ int pte_lock(struct table *table, uintptr_t address, struct charge *charge, stru
 /* The same for an entry that must be there and not be empty; returns false, with nothing locked, if not. */
 bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *ref);
 
+/*
+ * The same for an entry that maps frame `pfn`, without waiting: returns 0 with it locked; -EBUSY when another
+ * CPU has the lock, also where the entry cannot be told; -ENOENT when it maps something else or nothing.
+ */
+int pte_trylock_mapping(struct table *table, uintptr_t address, uint64_t pfn, struct pte_ref *ref);
+
+/* The same, and waits for the lock: 0 or -ENOENT. */
+int pte_lock_mapping(struct table *table, uintptr_t address, uint64_t pfn, struct pte_ref *ref);
+
 void pte_unlock(struct pte_ref *ref);
+
+/*
+ * Takes what an entry maps out of it and keeps it locked: what is done before the unlock comes before all who
+ * look at the entry under its lock, and touches fault. Until then it is PTE_LOCKED alone. Returns what it
+ * was, with the bits that the hardware has set in the meantime.
+ */
+uint64_t pte_empty(struct pte_ref *ref);
 
 /*
  * Clears `bits` of the entry and unlocks it, in one step; bits that the hardware has set in the meantime stay

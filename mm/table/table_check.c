@@ -7,24 +7,27 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "mm/swap/swap_entry.h"
+
 struct walk {
 	struct table *table;
 	table_visit *visit;
 	void *argument;
-	uint64_t tables, resident;
+	uint64_t tables, resident, swapped;
 	struct message *why;
 };
 
-/* An entry that is not empty maps something, one way, and is locked by nobody. */
+/* An entry that is not empty names a slot, or maps something, one way, and is locked by nobody. */
 static int check_entry(struct walk *walk, uintptr_t address, uint64_t entry)
 {
 	const uint64_t maps = entry & (PTE_PRESENT | PTE_PROTNONE);
 
-	if ((maps != PTE_PRESENT && maps != PTE_PROTNONE) || (entry & PTE_LOCKED) ||
+	if ((maps != PTE_PRESENT && maps != PTE_PROTNONE && !pte_is_swap(entry)) || (entry & PTE_LOCKED) ||
 	    address >= TABLE_ADDRESS_END)
 		return message_set(walk->why, -EINVAL, "address %#" PRIxPTR ": has the entry %#" PRIx64,
 				   address, entry);
 	walk->resident += !(entry & PTE_SPECIAL);
+	walk->swapped += pte_is_swap(entry);
 	return walk->visit(walk->argument, address, entry, walk->why);
 }
 
@@ -76,5 +79,9 @@ int table_check(struct table *table, table_visit *visit, void *argument, uint64_
 	if (!error && walk.resident != table_counted(table, TABLE_RESIDENT))
 		error = message_set(why, -EINVAL, "a page table maps %" PRIu64 " pages and counts %" PRIu64,
 				    walk.resident, table_counted(table, TABLE_RESIDENT));
+	if (!error && walk.swapped != table_counted(table, TABLE_SWAPPED))
+		error = message_set(why, -EINVAL,
+				    "a page table has %" PRIu64 " pages in swap and counts %" PRIu64,
+				    walk.swapped, table_counted(table, TABLE_SWAPPED));
 	return error;
 }

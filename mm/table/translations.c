@@ -80,7 +80,7 @@ void table_flush(struct table *table, uintptr_t start, uintptr_t end)
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < words; i++)
 		cpus[i] = atomic_load_explicit(&table->translations.cpus[i], memory_order_relaxed);
-	table_count(table, TABLE_FLUSHES, 1);
+	frames_count(table->frames, FRAMES_FLUSHES, 1);
 	port_mmu_flush((uintptr_t)table, start, end, cpus, words);
 	flush_tlbs(&table->translations);
 }

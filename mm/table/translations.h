@@ -73,6 +73,12 @@ struct translations {
 
 void translations_init(struct translations *translations);
 
+/* Whether a CPU has ever touched the space. */
+static inline bool translations_noted(const struct translations *translations, unsigned cpu)
+{
+	return atomic_load_explicit(&translations->cpus[cpu / 64], memory_order_relaxed) >> cpu % 64 & 1;
+}
+
 /* Notes that the calling CPU may hold translations from now on. Part of the fault path. */
 static inline void translations_note(struct translations *translations)
 {

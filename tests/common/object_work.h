@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work that meets at one object: one CPU changes its size, punches holes, maps and moves and forks; the
- * others touch and write through shared and private mappings of two spaces, and write back. Runs on real
- * threads and on the virtual machine. The spaces move between memory groups, which come and go and are full
- * at times.
+ * others touch and write through shared and private mappings of two spaces, write back, and reclaim. Runs on
+ * real threads and on the virtual machine. The spaces move between memory groups, which come and go and are
+ * full at times.
  *
  *   first half of the pages    words are written by all
  *   the other                  only read through shared mappings: private mappings copy them
@@ -17,6 +17,9 @@
 #include "tests/common/fault_policy.h"
 #include "tests/common/memory_backing.h"
 
+#include "mm/charge/group.h"
+#include "mm/object/cache.h"
+#include "mm/reclaim/reclaim.h"
 #include "port/cpu.h"
 
 /* Few CPUs and pages enough for real threads; a test that wants them to meet more often says so. */
@@ -38,7 +41,7 @@ static struct {
 	bool is_file;
 	unsigned steps; /* of each CPU in a round */
 	uint64_t seed;
-	_Atomic uint64_t touched, missed, refused;
+	_Atomic uint64_t touched, missed, refused, reclaimed;
 } work;
 
 static const char *const work_policies[] = {
@@ -47,6 +50,7 @@ static const char *const work_policies[] = {
     "default vma_lookup=per_vma page_table_lock=split charge_stock=none group_counter=res_counter",
     ("default vma_lookup=rwsem_xadd page_table_lock=mm shmem_account=ramfs release_batch=pagevec "
      "root_group=charged"),
+    "default dirty_tracking=pte page_index=tree_lock",
     "base_2010",
 };
 #define WORK_POLICIES (sizeof(work_policies) / sizeof(work_policies[0]))
@@ -84,13 +88,40 @@ static bool use_word(struct sf_space *space, uint64_t address, uint64_t page, bo
 	return false;
 }
 
+/* Some pages are taken away, whoever uses them, or written back; all come back with the next use. */
+static void reclaim_some(struct random *random)
+{
+	uint64_t index = random_below(random, PAGES), end = index + 1 + random_below(random, 4);
+	struct reclaim *reclaim = work.object->objects->frames->groups->reclaim;
+	struct page *page[RECLAIM_BATCH];
+	unsigned count = 0;
+
+	if (work.is_file && random_below(random, 2)) {
+		sf_write_back(work.system, PAGE * (1 + random_below(random, 4)));
+		return;
+	}
+	/* One that is about to be made is on no list yet. */
+	for (; (page[count] = cache_next_get(work.object, &index, end)); index++)
+		if (page_is_uptodate(page[count]))
+			count++;
+		else
+			page_put(work.object->objects->frames, page[count]);
+	if (count)
+		atomic_fetch_add(&work.reclaimed, reclaim_page_list(reclaim, page, count));
+	port_rcu_poll();
+}
+
 static void use_pages(struct random *random)
 {
 	struct sf_space *space = work.space[random_below(random, 2)];
 	uint64_t page = random_below(random, PAGES), offset = page * PAGE + 8 * random_below(random, 4);
 	int result;
 
-	switch (random_below(random, 12)) {
+	switch (random_below(random, 14)) {
+	case 12:
+	case 13:
+		reclaim_some(random);
+		break;
 	case 0:
 		/* A part can be moved away. */
 		result = sf_advise(space, SHARED_AT, PAGES * PAGE, SF_ADVICE_DONTNEED);
@@ -252,6 +283,7 @@ static void object_work_open(const char *text, bool is_file)
 	assert_int_equal(policy_parse(&policy, text, NULL), 0);
 	work.system = fault_system(&policy, 4096);
 	work.is_file = is_file;
+	assert_int_equal(sf_swap_add_memory(work.system, 4 * PAGES * PAGE, 0), 0);
 	memory_backing_open(&work.file, PAGES * PAGE, PAGES * PAGE);
 	if (is_file)
 		assert_int_equal(sf_file_open(work.system, &work.file.backing, &work.object), 0);
@@ -266,6 +298,7 @@ static void object_work_open(const char *text, bool is_file)
 	atomic_store(&work.touched, 0);
 	atomic_store(&work.missed, 0);
 	atomic_store(&work.refused, 0);
+	atomic_store(&work.reclaimed, 0);
 }
 
 /* All that was written through any mapping is in the file, once it has been written back. */

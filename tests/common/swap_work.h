@@ -167,7 +167,7 @@ static inline int work_fault(struct work_entry *entry, struct swap_entry slot, s
 {
 	struct swap *swap = swap_work.swap;
 	struct page *page, *taken = NULL;
-	int error = swap_in(swap, slot, &page);
+	int error = swap_in(swap, slot, NULL, &page);
 
 	if (error == -ENOENT)
 		return 0;

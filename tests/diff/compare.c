@@ -111,6 +111,7 @@ static void generate(struct diff_bench *bench, uint64_t seed, unsigned index, un
 	random_seed(&random, seed * 0x100000001b3ull + index);
 	random_next(&random);
 	model_side_open(&model, &bench->terms);
+	model.paged_out = bench->pressure;
 	sequence.count = 0;
 	for (unsigned i = 0; i < operations; i++) {
 		struct diff_operation operation;
@@ -118,6 +119,8 @@ static void generate(struct diff_bench *bench, uint64_t seed, unsigned index, un
 
 		diff_generate(&random, &bench->terms, model.spaces, model.objects, current, &operation);
 		current = operation.space;
+		if (bench->pressure && operation.kind == DIFF_FREE)
+			operation.kind = DIFF_COLD;
 		operation.check = operation.kind == DIFF_EXIT ? DIFF_CHECK_NONE : DIFF_CHECK_LAYOUT;
 		model_side_run(&model, &operation, &result, &model_record.look[0]);
 		append(&sequence, &operation);
@@ -142,6 +145,7 @@ static bool run_model(const struct diff_bench *bench, const struct diff_sequence
 	bool mistake = false;
 
 	model_side_open(&model, &bench->terms);
+	model.paged_out = bench->pressure;
 	for (unsigned i = 0; i < what->count; i++) {
 		const struct model_space *space = model.spaces[what->operation[i].space];
 
@@ -181,7 +185,8 @@ static int run_all(struct diff_bench *bench, const struct diff_sequence *what, s
 	comparable = run_model(bench, what);
 	if (bench->library) {
 		difference->record[DIFF_SIDE_LIBRARY] = &library_record;
-		difference->broken = library_run(bench->library, what, bench->failures, &library_record);
+		difference->broken =
+		    library_run(bench->library, what, bench->failures, bench->pressure, &library_record);
 	}
 	if (bench->linux) {
 		difference->record[DIFF_SIDE_LINUX] = linux_finish(bench->linux, &reason);

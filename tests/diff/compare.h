@@ -21,7 +21,8 @@ struct diff_bench {
 	struct diff_terms terms;
 	struct linux_side *linux;     /* NULL: this machine cannot */
 	struct library_side *library; /* NULL: leave it out */
-	uint64_t failures;            /* of the library: see library_run() */
+	/* Of the library: see library_run(). With pressure no MADV_FREE, as nobody knows what it leaves. */
+	uint64_t failures, pressure;
 	struct diff_counts counts;
 };
 

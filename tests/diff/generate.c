@@ -3,22 +3,24 @@
 
 /* Of a thousand operations. */
 static const unsigned weight[DIFF_KINDS] = {
-    [DIFF_MAP] = 29,
-    [DIFF_MAP_HINT] = 27,
-    [DIFF_MAP_FIXED] = 50,
-    [DIFF_MAP_NOREPLACE] = 25,
-    [DIFF_MAP_OBJECT] = 60,
-    [DIFF_UNMAP] = 28,
-    [DIFF_PROTECT] = 38,
+    [DIFF_MAP] = 28,
+    [DIFF_MAP_HINT] = 26,
+    [DIFF_MAP_FIXED] = 36,
+    [DIFF_MAP_NOREPLACE] = 24,
+    [DIFF_MAP_OBJECT] = 46,
+    [DIFF_UNMAP] = 26,
+    [DIFF_PROTECT] = 33,
     [DIFF_REMAP] = 26,
     [DIFF_REMAP_MAYMOVE] = 26,
-    [DIFF_REMAP_FIXED] = 27,
-    [DIFF_REMAP_DONTUNMAP] = 29,
+    [DIFF_REMAP_FIXED] = 26,
+    [DIFF_REMAP_DONTUNMAP] = 28,
     [DIFF_NORMAL] = 24,
     [DIFF_WILLNEED] = 24,
     [DIFF_DONTNEED] = 26,
-    [DIFF_FREE] = 24,
-    [DIFF_REMOVE] = 25,
+    [DIFF_FREE] = 38,
+    [DIFF_REMOVE] = 24,
+    [DIFF_COLD] = 15,
+    [DIFF_PAGEOUT] = 24,
     [DIFF_HUGEPAGE] = 24,
     [DIFF_NOHUGEPAGE] = 24,
     [DIFF_POPULATE_READ] = 24,
@@ -31,8 +33,8 @@ static const unsigned weight[DIFF_KINDS] = {
     [DIFF_FORK] = 27,
     [DIFF_EXIT] = 27,
     [DIFF_READ] = 30,
-    [DIFF_WRITE] = 50,
-    [DIFF_SWAP] = 30,
+    [DIFF_WRITE] = 40,
+    [DIFF_SWAP] = 28,
     [DIFF_OBJECT_RESIZE] = 25,
     [DIFF_OBJECT_PUNCH] = 25,
     [DIFF_OBJECT_READ] = 25,
@@ -170,6 +172,20 @@ bool diff_meets_mistake(const struct model_space *space, const struct diff_opera
 
 		if ((range->flags & MODEL_LOCKED) && range->end > operation->address &&
 		    range->start < operation->address + operation->length)
+			return true;
+	}
+	return false;
+}
+
+/* Whether what a range has after MADV_FREE and MADV_PAGEOUT cannot be told. */
+static bool is_uncertain(const struct model_space *space, const struct diff_operation *operation)
+{
+	for (uint64_t i = 0; i < DIFF_PAGES; i++) {
+		const struct model_page *page = &space->page[i];
+		uint64_t at = DIFF_START + i * MODEL_PAGE;
+
+		if (at + MODEL_PAGE > operation->address && at < operation->address + operation->length &&
+		    (operation->kind == DIFF_FREE ? page->paged_out : page->lazy))
 			return true;
 	}
 	return false;
@@ -416,6 +432,9 @@ void diff_generate(struct random *random, const struct diff_terms *terms,
 		break;
 	default:
 		pick_change(random, terms, space, operation);
+		if ((operation->kind == DIFF_PAGEOUT || operation->kind == DIFF_FREE) &&
+		    is_uncertain(space, operation))
+			operation->kind = DIFF_COLD;
 		break;
 	}
 }

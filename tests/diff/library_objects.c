@@ -10,6 +10,9 @@
 #include "base/compiler.h"
 #include "host/file_backing.h"
 
+/* More than RAM: slots that a write has failed for are not used again. */
+#define SWAP_BYTES (64 << 20)
+
 /* --- Backings ------------------------------------------------------------------------------------------ */
 
 static struct library_backing *backing_of(struct sf_backing *backing)
@@ -98,6 +101,38 @@ void library_objects_close(struct library_objects *objects)
 		if (objects->file[i] >= 0)
 			close(objects->file[i]);
 	}
+}
+
+static int add_failing_swap(struct library_objects *objects, struct sf_system *system, int file)
+{
+	struct library_backing *own = &objects->swap;
+	int error = host_file_backing_open(file, &own->inner);
+
+	if (error)
+		return error;
+	own->backing.ops = &failing_ops;
+	own->backing.bytes = own->inner->bytes;
+	own->objects = objects;
+	error = sf_swap_add(system, &own->backing, 0);
+	if (error)
+		own->inner->ops->release(own->inner);
+	return error;
+}
+
+int library_objects_add_swap(struct library_objects *objects, struct sf_system *system, unsigned kind)
+{
+	int file, error;
+
+	if (kind == 1)
+		return sf_swap_add_memory(system, SWAP_BYTES, 0);
+	if (kind == 2)
+		return sf_swap_add_compressed(system, SWAP_BYTES, SWAP_BYTES, 0);
+	file = memfd_create("diff", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, SWAP_BYTES))
+		return -errno;
+	error = kind == 0 ? sf_swap_add_fd(system, file, 0) : add_failing_swap(objects, system, file);
+	close(file);
+	return error;
 }
 
 static int open_file(struct library_objects *objects, struct sf_system *system, unsigned number)

@@ -23,6 +23,7 @@ struct library_objects {
 	struct sf_object *object[DIFF_OBJECTS];
 	int file[DIFF_OBJECTS]; /* of those that are files, else -1 */
 	struct library_backing backing[DIFF_OBJECTS];
+	struct library_backing swap;
 	uint64_t good; /* how many calls of backings from now on do not fail */
 };
 
@@ -32,6 +33,10 @@ void library_objects_close(struct library_objects *objects);
 
 /* Makes the objects of a sequence. Returns 0 or a negative errno. */
 int library_objects_make(struct library_objects *objects, struct sf_system *system);
+
+/* Adds a swap area of one of these kinds, for all sequences. Returns 0 or a negative errno. */
+#define LIBRARY_SWAPS 4u /* a file, memory, compressed memory, a backing that fails as those of the files */
+int library_objects_add_swap(struct library_objects *objects, struct sf_system *system, unsigned kind);
 
 /*
  * Closes them, when no space is there any more, after writing the files back, with `fails` at first in vain.

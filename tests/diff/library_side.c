@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/memory.h"
+#include "mm/system/system.h"
 #include "tests/diff/library_objects.h"
 
 /* Several times what all spaces together can hold. */
@@ -17,6 +18,7 @@
 struct library_side {
 	struct diff_terms terms;
 	struct sf_system *system;
+	struct sf_group *group; /* of all spaces */
 	struct sf_space *spaces[DIFF_SPACES];
 	struct library_objects objects;
 	const char *broken;
@@ -24,7 +26,7 @@ struct library_side {
 };
 
 static volatile unsigned current;
-static uint64_t mended;
+static uint64_t mended, swap_written, swap_read;
 
 unsigned library_current(void)
 {
@@ -46,7 +48,8 @@ static void set_limits(const struct library_side *side, struct sf_space *space, 
 	sf_set_limit(space, limit, value);
 }
 
-struct library_side *library_open(const struct diff_terms *terms, const char *policy, const char **reason)
+struct library_side *library_open(const struct diff_terms *terms, const char *policy, unsigned swap,
+				  const char **reason)
 {
 	static struct library_side side;
 	struct sf_options options = {.memory_bytes = RAM_BYTES,
@@ -64,17 +67,32 @@ struct library_side *library_open(const struct diff_terms *terms, const char *po
 		sf_system_destroy(side.system);
 		return NULL;
 	}
-	if (!library_objects_open(&side.objects)) {
-		*reason = "no memfd for the library's files";
+	if (sf_group_create(sf_group_root(side.system), &side.group) ||
+	    !library_objects_open(&side.objects) ||
+	    library_objects_add_swap(&side.objects, side.system, swap)) {
+		*reason = "no group, no memfd for the library's files, or no swap";
 		library_close(&side);
 		return NULL;
 	}
 	return &side;
 }
 
+void library_swapped(uint64_t *written, uint64_t *read)
+{
+	*written = swap_written;
+	*read = swap_read;
+}
+
 void library_close(struct library_side *side)
 {
+	struct sf_swap_statistics swap;
+
+	sf_swap_statistics(side->system, &swap);
+	swap_written += swap.written;
+	swap_read += swap.read;
 	library_objects_close(&side->objects);
+	if (side->group)
+		sf_group_destroy(side->group);
 	sf_thread_exit(side->system);
 	sf_system_destroy(side->system);
 }
@@ -171,6 +189,8 @@ static void run(struct library_side *side, const struct diff_operation *operatio
 	    [DIFF_DONTNEED] = SF_ADVICE_DONTNEED,
 	    [DIFF_FREE] = SF_ADVICE_FREE,
 	    [DIFF_REMOVE] = SF_ADVICE_REMOVE,
+	    [DIFF_COLD] = SF_ADVICE_COLD,
+	    [DIFF_PAGEOUT] = SF_ADVICE_PAGEOUT,
 	    [DIFF_HUGEPAGE] = SF_ADVICE_HUGEPAGE,
 	    [DIFF_NOHUGEPAGE] = SF_ADVICE_NOHUGEPAGE,
 	    [DIFF_POPULATE_READ] = SF_ADVICE_POPULATE_READ,
@@ -274,7 +294,8 @@ static void look(struct library_side *side, struct sf_space *space, bool with_by
 			    DIFF_MAPPED | (uint64_t)mapping.protection | (mapping.shared ? DIFF_SHARED : 0) |
 			    (at == mapping.start ? DIFF_STARTS : 0) | diff_offset_state(mapping.offset);
 			if (!diff_is_file(page->state))
-				page->state |= resident & 1 ? DIFF_RESIDENT : 0;
+				page->state |=
+				    (resident & 1) || system_in_swap(space, at) ? DIFF_RESIDENT : 0;
 			if (!with_bytes || !mapping.protection ||
 			    !((page->state & DIFF_RESIDENT) || diff_is_file(page->state)))
 				continue;
@@ -324,21 +345,38 @@ static void run_with_failures(struct library_side *side, const struct diff_opera
 	mended += failed && result->error >= 0;
 }
 
+/* Pages some of one space out, wherever it lets that be done; or lets a group do with less for a moment. */
+static void press(struct library_side *side)
+{
+	struct sf_space *space = side->spaces[random_below(&side->random, DIFF_SPACES)];
+	uint64_t from = random_below(&side->random, DIFF_PAGES), to = random_below(&side->random, DIFF_PAGES);
+	struct sf_group_statistics statistics;
+
+	if (space && random_below(&side->random, 2)) {
+		for (uint64_t page = from; page <= to; page++)
+			sf_advise(space, DIFF_START + page * MODEL_PAGE, MODEL_PAGE, SF_ADVICE_PAGEOUT);
+		return;
+	}
+	sf_group_statistics(side->group, &statistics);
+	sf_group_set_limit(side->group, statistics.usage * (1 + random_below(&side->random, 8)) / 8);
+	sf_group_set_limit(side->group, SF_GROUP_UNLIMITED);
+}
+
 uint64_t library_mended(void)
 {
 	return mended;
 }
 
 const char *library_run(struct library_side *side, const struct diff_sequence *sequence, uint64_t failures,
-			struct diff_record *record)
+			uint64_t pressure, struct diff_record *record)
 {
 	const char *lost;
 
 	side->broken = NULL;
-	random_seed(&side->random, failures);
+	random_seed(&side->random, failures + pressure);
 	current = 0;
 	memset(record->result, 0, sequence->count * sizeof(record->result[0]));
-	if (sf_space_create(side->system, &side->spaces[0]))
+	if (sf_space_create_in(side->group, &side->spaces[0]))
 		return "no first space";
 	if (library_objects_make(&side->objects, side->system))
 		return "the objects cannot be made";
@@ -357,6 +395,8 @@ const char *library_run(struct library_side *side, const struct diff_sequence *s
 			run(side, operation, &record->result[i]);
 		else
 			record->result[i].error = DIFF_PASSED_OVER;
+		if (pressure)
+			press(side);
 		if (operation->check && side->spaces[operation->space])
 			look(side, side->spaces[operation->space], operation->check == DIFF_CHECK_BYTES,
 			     &record->look[i]);

@@ -170,9 +170,16 @@ static void run_open(void)
 static void run(const struct diff_operation *operation, struct diff_result *result)
 {
 	static const uint8_t advice[DIFF_KINDS] = {
-	    [DIFF_NORMAL] = MADV_NORMAL, [DIFF_WILLNEED] = MADV_WILLNEED, [DIFF_DONTNEED] = MADV_DONTNEED,
-	    [DIFF_FREE] = MADV_FREE,     [DIFF_HUGEPAGE] = MADV_HUGEPAGE, [DIFF_NOHUGEPAGE] = MADV_NOHUGEPAGE,
-	    [DIFF_POPULATE_READ] = 22,   [DIFF_POPULATE_WRITE] = 23,      [DIFF_REMOVE] = MADV_REMOVE,
+	    [DIFF_NORMAL] = MADV_NORMAL,
+	    [DIFF_WILLNEED] = MADV_WILLNEED,
+	    [DIFF_DONTNEED] = MADV_DONTNEED,
+	    [DIFF_FREE] = MADV_FREE,
+	    [DIFF_COLD] = 20,
+	    [DIFF_HUGEPAGE] = MADV_HUGEPAGE,
+	    [DIFF_NOHUGEPAGE] = MADV_NOHUGEPAGE,
+	    [DIFF_POPULATE_READ] = 22,
+	    [DIFF_POPULATE_WRITE] = 23,
+	    [DIFF_REMOVE] = MADV_REMOVE,
 	};
 	static unsigned char resident[DIFF_PAGES];
 	uint64_t address = operation->address, length = operation->length;
@@ -243,6 +250,9 @@ static void run(const struct diff_operation *operation, struct diff_result *resu
 		run_open();
 		break;
 	case DIFF_LOOK:
+		break;
+	case DIFF_PAGEOUT:
+		got = done(syscall(SYS_madvise, address, length, advice[DIFF_COLD]));
 		break;
 	default:
 		got = done(syscall(SYS_madvise, address, length, advice[operation->kind]));

@@ -36,6 +36,8 @@ static int advice_of(unsigned kind)
 	    [DIFF_DONTNEED] = SF_ADVICE_DONTNEED,
 	    [DIFF_FREE] = SF_ADVICE_FREE,
 	    [DIFF_REMOVE] = SF_ADVICE_REMOVE,
+	    [DIFF_COLD] = SF_ADVICE_COLD,
+	    [DIFF_PAGEOUT] = SF_ADVICE_PAGEOUT,
 	    [DIFF_HUGEPAGE] = SF_ADVICE_HUGEPAGE,
 	    [DIFF_NOHUGEPAGE] = SF_ADVICE_NOHUGEPAGE,
 	    [DIFF_POPULATE_READ] = SF_ADVICE_POPULATE_READ,
@@ -133,9 +135,11 @@ static void take_look(struct model_space *space, bool with_bytes, struct diff_lo
 	}
 }
 
-static void run_mincore(struct model_space *space, const struct diff_operation *operation,
+/* What has been paged out is in memory or not. */
+static void run_mincore(const struct model_side *side, const struct diff_operation *operation,
 			struct diff_result *result)
 {
+	struct model_space *space = side->spaces[operation->space];
 	unsigned char resident[DIFF_PAGES] = {0};
 
 	result->error = model_mincore(space, operation->address, operation->length, resident);
@@ -144,7 +148,7 @@ static void run_mincore(struct model_space *space, const struct diff_operation *
 		const struct model_range *range = model_find(space, at);
 
 		result->value |= (uint64_t)resident[i] << i;
-		if (range && range->object && range->object->file)
+		if (range && ((range->object && range->object->file) || (resident[i] && side->paged_out)))
 			result->ignored |= (uint64_t)1 << i;
 	}
 }
@@ -222,7 +226,7 @@ void model_side_run(struct model_side *side, const struct diff_operation *operat
 		result->error = model_unlock(space, address, length);
 		break;
 	case DIFF_MINCORE:
-		run_mincore(space, operation, result);
+		run_mincore(side, operation, result);
 		break;
 	case DIFF_SYNC:
 		result->error = model_sync(space, address, length, operation->flags);
@@ -265,6 +269,7 @@ void model_side_run(struct model_side *side, const struct diff_operation *operat
 	case DIFF_LOOK:
 		break;
 	default:
+		side->paged_out = side->paged_out || operation->kind == DIFF_PAGEOUT;
 		result->error = model_advise(space, address, length, advice_of(operation->kind));
 		break;
 	}

@@ -6,6 +6,7 @@
 #include "tests/diff/operation.h"
 
 struct model_side {
+	bool paged_out; /* something may be out */
 	struct model_world *world;
 	struct model_space *spaces[DIFF_SPACES];
 	struct model_object *objects[DIFF_OBJECTS];

@@ -67,6 +67,9 @@ enum diff_kind {
 	DIFF_DONTNEED,
 	DIFF_FREE,
 	DIFF_REMOVE,
+	DIFF_COLD,
+	DIFF_PAGEOUT, /* on the Linux side DIFF_COLD, which refuses the same: what is out then is its own
+			 affair */
 	DIFF_HUGEPAGE,
 	DIFF_NOHUGEPAGE,
 	DIFF_POPULATE_READ,
@@ -132,7 +135,7 @@ enum diff_page_state {
 	DIFF_MAPPED = 1 << 3, /* lower: SF_PROT_ bits */
 	DIFF_SHARED = 1 << 4,
 	DIFF_STARTS = 1 << 5,   /* a mapping starts here */
-	DIFF_RESIDENT = 1 << 6, /* never of a file */
+	DIFF_RESIDENT = 1 << 6, /* or in swap; never of a file */
 	DIFF_OFFSET = 8         /* from this bit on: the page of the object that its mapping starts with */
 };
 

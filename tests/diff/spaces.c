@@ -21,12 +21,16 @@
 
 #include "mm/policy/policy.h"
 #include "tests/diff/compare.h"
+#include "tests/diff/library_objects.h"
 
 #define SEQUENCE_OPERATIONS 400u
 #define SEED_SEQUENCES      50u
 #define POLICY_SEQUENCES    10u /* that a system lives for */
 
-/* One in so many runs while the library's allocations and transfers fail. */
+/*
+ * One in so many runs while the library's allocations and transfers fail, and one while it is short of
+ * memory.
+ */
 #define FAILING_SEQUENCES 3u
 
 /* Sanitizers make all but the system calls several times slower. */
@@ -47,6 +51,9 @@
 
 /* The least share of operations of the library that fail at first, in thousandths. */
 #define MENDED_MIN 10u
+
+/* As many pages that the library swaps, out and in. */
+#define SWAPPED_MIN 30u
 
 #define DIFFERENCES_MAX 5u
 
@@ -94,7 +101,8 @@ static void open_library(unsigned round)
 		count++;
 	policy_pairwise(round % count, &policy);
 	policy_text(&policy, text, sizeof(text));
-	bench.library = library_open(&bench.terms, text, &reason);
+	bench.library =
+	    library_open(&bench.terms, text, (round + round / LIBRARY_SWAPS) % LIBRARY_SWAPS, &reason);
 	if (!bench.library)
 		fail_msg("%s", reason);
 }
@@ -115,6 +123,7 @@ static bool run_sequence(uint64_t seed, unsigned sequence)
 	bench.failures = sequence % FAILING_SEQUENCES == 1 && bench.terms.ranges_max == UINT64_MAX
 			     ? seed * SEED_SEQUENCES + sequence
 			     : 0;
+	bench.pressure = sequence % FAILING_SEQUENCES == 2 ? seed * SEED_SEQUENCES + sequence : 0;
 	running_seed = seed;
 	running_sequence = sequence;
 	switch (diff_sequence_run(&bench, seed, sequence, SEQUENCE_OPERATIONS, &differs)) {
@@ -217,11 +226,14 @@ static uint64_t total_of(unsigned kind)
 
 static void print_counts(void)
 {
+	uint64_t written, read;
+
+	library_swapped(&written, &read);
 	printf("%llu operations, %llu of them near the limit on the number of mappings; %llu were made to "
-	       "fail at "
-	       "first\n%-16s",
+	       "fail at first; %llu pages were swapped out, %llu in\n%-16s",
 	       (unsigned long long)bench.counts.total, (unsigned long long)limited_operations,
-	       (unsigned long long)library_mended(), "");
+	       (unsigned long long)library_mended(), (unsigned long long)written, (unsigned long long)read,
+	       "");
 	for (unsigned i = 0; i < DIFF_OUTCOMES; i++)
 		printf(" %8.8s", diff_outcome_name(i));
 	printf("    share\n");
@@ -275,11 +287,16 @@ static void model_equals_linux_near_map_count(void **state)
 
 static void every_operation_has_its_share(void **state)
 {
+	uint64_t written, read;
+
 	(void)state;
 	print_counts();
 	if (!is_whole_run)
 		skip();
 	assert_true(library_mended() * 1000 > bench.counts.total * MENDED_MIN);
+	library_swapped(&written, &read);
+	assert_true(written * 1000 > bench.counts.total * SWAPPED_MIN);
+	assert_true(read * 1000 > bench.counts.total * SWAPPED_MIN);
 	for (unsigned kind = 0; kind < DIFF_KINDS; kind++) {
 		if (total_of(kind) * 1000 < bench.counts.total * SHARE_MIN)
 			fail_msg("%s has less than %u thousandths of the mix", diff_kind_name(kind),

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "mm/charge/group.h"
 #include "mm/object/cache.h"
 #include "mm/page/frames.h"
+#include "mm/reclaim/reclaim.h"
 #include "mm/space/space.h"
 #include "mm/table/pte.h"
 #include "port/rcu.h"
@@ -101,6 +103,25 @@ void fixture_file(unsigned pages)
 	check_that(!sf_file_open(fixture.system, &fixture.file.backing, &fixture.object));
 }
 
+void fixture_swap(void)
+{
+	check_that(!sf_swap_add_memory(fixture.system, 16 * PAGE, 0));
+}
+
+unsigned fixture_evict(uint64_t first, uint64_t end)
+{
+	struct page *page[RECLAIM_BATCH];
+	unsigned count = 0;
+
+	/* One that is about to be made is on no list yet. */
+	for (; count < RECLAIM_BATCH && (page[count] = cache_next_get(fixture.object, &first, end)); first++)
+		if (page_is_uptodate(page[count]))
+			count++;
+		else
+			page_put(fixture.object->objects->frames, page[count]);
+	return count ? reclaim_page_list(fixture.object->objects->frames->groups->reclaim, page, count) : 0;
+}
+
 void fixture_map_object(uint64_t address, unsigned pages, int protection, int flags)
 {
 	uint64_t mapped;
@@ -114,6 +135,9 @@ bool fixture_file_good(struct message *why)
 	struct page *page;
 	bool good = true;
 
+	/* With dirty_tracking=pte a page looks clean while an entry of it is dirty. */
+	if (fixture_policy().dirty_tracking == POLICY_DIRTY_TRACKING_PTE)
+		return true;
 	port_rcu_read_lock();
 	for (uint64_t index = 0; good && fixture.object->file &&
 				 (page = page_index_next(&fixture.object->index, &index, FILE_PAGES));

@@ -78,6 +78,12 @@ void fixture_map(uint64_t address, unsigned pages, int protection, int flags);
 void fixture_shmem(unsigned pages, unsigned limit);
 void fixture_file(unsigned pages);
 
+/* Gives the system a swap area in memory. */
+void fixture_swap(void);
+
+/* Reclaims pages of fixture.object, whoever uses them. Returns how many it has taken. In any CPU's body. */
+unsigned fixture_evict(uint64_t first, uint64_t end);
+
 /* Maps fixture.object at a fixed place, from its beginning on. */
 void fixture_map_object(uint64_t address, unsigned pages, int protection, int flags);
 

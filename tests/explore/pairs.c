@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks of PAIRS and OBJECT_PAIRS in tests/explore/list.h.
+ * The checks of PAIRS and OBJECT_PAIRS in tests/explore/pair_list.h.
  */
-#include "tests/explore/list.h"
 #include "tests/explore/pair.h"
+#include "tests/explore/pair_list.h"
 
 #include <stddef.h>
 

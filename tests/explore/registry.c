@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "tests/explore/list.h"
+#include "tests/explore/pair_list.h"
 #include "vsmp/check.h"
 
 #define DECLARE(name) extern const struct check name;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reverse map: intervals come and go while others are walked. One that stays is met by every walk, once.
+ * The reverse map: links come and go while others are walked. One that stays is met by every walk, once.
  */
 #include <stddef.h>
 
-#include "mm/rmap/rmap.h"
+#include "mm/rmap/object_link.h"
 #include "tests/explore/fixture.h"
 
-static struct interval stays, comes, goes;
+static struct object_link stays, comes, goes;
 
-static void add_interval(struct interval *interval, uint64_t start)
+static void add_link(struct object_link *link, uint64_t start)
 {
 	struct sf_object *object = fixture.object;
 
-	*interval = (struct interval){.start = start, .end = start + 2};
+	*link = (struct object_link){.pages = {.start = start, .end = start + 2}};
 	down_write(&object->mappings_lock);
-	rmap_add_locked(object, interval);
+	object_link_add_locked(object, link);
 	up_write(&object->mappings_lock);
 }
 
@@ -26,29 +26,30 @@ static int setup(struct message *why)
 	if (error)
 		return error;
 	fixture_shmem(4, 0);
-	add_interval(&stays, 1);
-	add_interval(&goes, 2);
+	add_link(&stays, 1);
+	add_link(&goes, 2);
 	return 0;
 }
 
 static void change(void)
 {
-	add_interval(&comes, 0);
-	rmap_remove(fixture.object, &goes);
+	add_link(&comes, 0);
+	object_link_remove(fixture.object, &goes);
 }
 
-static void visit(struct interval *interval, void *argument)
+static bool visit(struct object_link *link, void *argument)
 {
 	unsigned *met = argument;
 
-	*met += interval == &stays ? 1 : 0x100;
+	*met += link == &stays ? 1 : 0x100;
+	return true;
 }
 
 static void walk(void)
 {
 	unsigned met = 0;
 
-	rmap_walk(fixture.object, 1, 3, visit, &met);
+	object_link_walk(fixture.object, 1, 3, visit, &met);
 	fixture.result[1] = (int)met;
 }
 
@@ -56,15 +57,15 @@ static bool holds(struct message *why)
 {
 	unsigned others = (unsigned)fixture.result[1] >> 8;
 
-	return fixture_equal("times that the interval was met", (uint64_t)fixture.result[1] & 0xff, 1, why) &&
-	       (others <= 2 || fixture_equal("other intervals", others, 2, why)) &&
+	return fixture_equal("times that the link was met", (uint64_t)fixture.result[1] & 0xff, 1, why) &&
+	       (others <= 2 || fixture_equal("other links", others, 2, why)) &&
 	       fixture_equal("mappings", fixture.object->mapping_count, 2, why);
 }
 
 static void teardown(void)
 {
-	rmap_remove(fixture.object, &stays);
-	rmap_remove(fixture.object, &comes);
+	object_link_remove(fixture.object, &stays);
+	object_link_remove(fixture.object, &comes);
 	fixture_close();
 }
 

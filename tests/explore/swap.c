@@ -163,7 +163,7 @@ static void swap_it_in(void)
 {
 	struct page *page;
 
-	check_that(!swap_in(work.swap, work.entry, &page));
+	check_that(!swap_in(work.swap, work.entry, NULL, &page));
 	check_equal(words(page)[0], CONTENTS);
 	page_put(work.frames, page);
 }

@@ -7,67 +7,88 @@
 const char *const variants_pairwise[] = {
     "vma_lookup=rcu page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=exempt release_batch=gather lru_add=per_cpu",
+    "charge_stock=depot root_group=exempt release_batch=gather lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rcu page_table_lock=split frame_cache=zone memtype=spin "
     "shmem_alloc=inside shmem_account=inode_lock page_index=tree_lock group_counter=res_counter "
-    "charge_stock=32 root_group=charged release_batch=gather_unchunked lru_add=zone_lock",
+    "charge_stock=32 root_group=charged release_batch=gather_unchunked lru_add=zone_lock "
+    "rmap_lock=wait dirty_tracking=pte dirty_transfer=off",
     "vma_lookup=rcu page_table_lock=mm frame_cache=magazine memtype=rwlock "
     "shmem_alloc=inside shmem_account=inode_lock page_index=lockless group_counter=page_counter "
-    "charge_stock=none root_group=charged release_batch=pagevec lru_add=per_cpu",
+    "charge_stock=none root_group=charged release_batch=pagevec lru_add=per_cpu "
+    "rmap_lock=wait dirty_tracking=fault dirty_transfer=off",
     "vma_lookup=rcu page_table_lock=pte_bit frame_cache=zone memtype=rwlock "
     "shmem_alloc=before shmem_account=ramfs page_index=tree_lock group_counter=res_counter "
-    "charge_stock=none root_group=exempt release_batch=pagevec lru_add=zone_lock",
+    "charge_stock=none root_group=exempt release_batch=pagevec lru_add=zone_lock "
+    "rmap_lock=try dirty_tracking=pte dirty_transfer=on",
     "vma_lookup=refcount page_table_lock=pte_bit frame_cache=magazine memtype=spin "
     "shmem_alloc=before shmem_account=inode_lock page_index=lockless group_counter=res_counter "
-    "charge_stock=32 root_group=exempt release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=32 root_group=exempt release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=refcount page_table_lock=split frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=inside shmem_account=inode_lock page_index=tree_lock group_counter=page_counter "
-    "charge_stock=depot root_group=charged release_batch=gather lru_add=zone_lock",
+    "charge_stock=depot root_group=charged release_batch=gather lru_add=zone_lock "
+    "rmap_lock=wait dirty_tracking=pte dirty_transfer=on",
     "vma_lookup=refcount page_table_lock=mm frame_cache=zone memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=tree_lock group_counter=res_counter "
-    "charge_stock=depot root_group=charged release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=depot root_group=charged release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=pte dirty_transfer=off",
     "vma_lookup=refcount page_table_lock=split frame_cache=magazine memtype=rwlock "
     "shmem_alloc=before shmem_account=ramfs page_index=lockless group_counter=page_counter "
-    "charge_stock=32 root_group=exempt release_batch=gather lru_add=per_cpu",
+    "charge_stock=32 root_group=exempt release_batch=gather lru_add=per_cpu "
+    "rmap_lock=wait dirty_tracking=fault dirty_transfer=off",
     "vma_lookup=refcount page_table_lock=split frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=none root_group=exempt release_batch=pagevec lru_add=zone_lock",
+    "charge_stock=none root_group=exempt release_batch=pagevec lru_add=zone_lock "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=per_vma page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=inside shmem_account=inode_lock page_index=lockless group_counter=page_counter "
-    "charge_stock=32 root_group=exempt release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=32 root_group=exempt release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=pte dirty_transfer=off",
     "vma_lookup=per_vma page_table_lock=split frame_cache=zone memtype=spin "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=charged release_batch=gather lru_add=zone_lock",
+    "charge_stock=depot root_group=charged release_batch=gather lru_add=zone_lock "
+    "rmap_lock=wait dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=per_vma page_table_lock=mm frame_cache=magazine memtype=spin "
     "shmem_alloc=before shmem_account=ramfs page_index=tree_lock group_counter=res_counter "
-    "charge_stock=none root_group=exempt release_batch=gather lru_add=zone_lock",
+    "charge_stock=none root_group=exempt release_batch=gather lru_add=zone_lock "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=per_vma page_table_lock=pte_bit frame_cache=magazine memtype=rwlock "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=charged release_batch=pagevec lru_add=per_cpu",
+    "charge_stock=depot root_group=charged release_batch=pagevec lru_add=per_cpu "
+    "rmap_lock=wait dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_spin page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=ramfs page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=charged release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=depot root_group=charged release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_spin page_table_lock=split frame_cache=zone memtype=spin "
     "shmem_alloc=inside shmem_account=inode_lock page_index=tree_lock group_counter=res_counter "
-    "charge_stock=32 root_group=exempt release_batch=pagevec lru_add=zone_lock",
+    "charge_stock=32 root_group=exempt release_batch=pagevec lru_add=zone_lock "
+    "rmap_lock=wait dirty_tracking=pte dirty_transfer=off",
     "vma_lookup=rwsem_spin page_table_lock=mm frame_cache=magazine memtype=rwlock "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=32 root_group=exempt release_batch=gather lru_add=per_cpu",
+    "charge_stock=32 root_group=exempt release_batch=gather lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_spin page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=none root_group=exempt release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=none root_group=exempt release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_xadd page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=exempt release_batch=gather lru_add=per_cpu",
+    "charge_stock=depot root_group=exempt release_batch=gather lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_xadd page_table_lock=split frame_cache=zone memtype=spin "
     "shmem_alloc=inside shmem_account=inode_lock page_index=tree_lock group_counter=res_counter "
-    "charge_stock=32 root_group=charged release_batch=gather_unchunked lru_add=zone_lock",
+    "charge_stock=32 root_group=charged release_batch=gather_unchunked lru_add=zone_lock "
+    "rmap_lock=wait dirty_tracking=pte dirty_transfer=off",
     "vma_lookup=rwsem_xadd page_table_lock=mm frame_cache=magazine memtype=rwlock "
     "shmem_alloc=before shmem_account=ramfs page_index=lockless group_counter=page_counter "
-    "charge_stock=none root_group=exempt release_batch=gather_unchunked lru_add=per_cpu",
+    "charge_stock=none root_group=exempt release_batch=gather_unchunked lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     "vma_lookup=rwsem_xadd page_table_lock=pte_bit frame_cache=magazine memtype=cmpxchg "
     "shmem_alloc=before shmem_account=per_cpu page_index=lockless group_counter=page_counter "
-    "charge_stock=depot root_group=exempt release_batch=pagevec lru_add=per_cpu",
+    "charge_stock=depot root_group=exempt release_batch=pagevec lru_add=per_cpu "
+    "rmap_lock=try dirty_tracking=fault dirty_transfer=on",
     NULL,
 };
 

@@ -92,10 +92,16 @@ static void fault_in_a_file(unsigned cpu, void *unused)
 	size_t bytes = CPUS * PAGES * PAGE_BYTES;
 
 	(void)unused;
-	if (!cpu)
-		require(engine_linux.map_file(0, BASE, bytes) == 0);
+	if (!cpu) {
+		require(engine_linux.file_create(0, bytes, false) == 0);
+		require(engine_linux.file_create(0, bytes, false) == -EEXIST);
+		require(engine_linux.file_map(0, BASE, bytes, 0, 0) == 0);
+	}
 	engine_linux.barrier();
-	require(engine_linux.map_file(0, BASE, bytes) == -EEXIST);
+	require(engine_linux.file_map(0, BASE, bytes, 0, 0) == -EEXIST);
+	engine_linux.barrier();
+	if (!cpu)
+		engine_linux.file_close(0);
 	for (unsigned page = 0; page < PAGES; page++)
 		require(engine_linux.touch(0, BASE + (cpu * PAGES + page) * PAGE_BYTES, false) == 0);
 	engine_linux.barrier();
@@ -125,7 +131,8 @@ static void maps_a_file_of_memory(void **state)
 	engine_linux.statistics(&statistics);
 	assert_true(statistics.faults >= CPUS * PAGES);
 	assert_true(statistics.faults < CPUS * (PAGES + 64));
-	assert_int_equal(engine_linux.map_file(1, BASE, PAGE_BYTES), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.file_map(CPUS, BASE, PAGE_BYTES, 0, 0), -EOPNOTSUPP);
+	assert_int_equal(engine_linux.file_map(0, BASE, PAGE_BYTES, 0, 0), -EINVAL);
 	assert_int_equal(open_files(), files);
 	engine_linux.close();
 }

@@ -206,7 +206,7 @@ static const struct {
 } mistakes[] = {
     {"workload: pfn_insert", "workload: pfn_inset",
      "4: there is no workload \"pfn_inset\"; did you mean \"pfn_insert\"? there are: anon_fault, "
-     "group_release, pfn_insert, shared_fault"},
+     "group_release, over_commit, pfn_insert, reclaim_copy, shared_fault, whole"},
     {"name: e", "name: f", "1: the experiment is called \"f\"; its file must be called f.yaml"},
     {"machine: m\n", "", "1: the file lacks the key \"machine\""},
     {"cpus: [2, 8]", "cpus: []", "6: \"cpus\" has 0 items; it must have 1 to 64"},
@@ -258,6 +258,60 @@ static const struct {
     {"    caller: up_read\n", "", "34: a second figure for \"before\" on 2 CPUs; one of the two must go"},
 };
 
+/* What reproduce shows, and a verdict on it. */
+#define SHOWN                                     \
+	"shown:\n"                                \
+	"  repetitions: 6\n"                      \
+	"  cases:\n"                              \
+	"    - {variant: before, cpus: [2, 8]}\n" \
+	"    - {variant: after, cpus: [8]}\n"     \
+	"verdicts:\n"                             \
+	"  - {variant: after, against: before, cpus: 8, verdict: faster, source: v}\n"
+
+static char *experiment_with_shown(void)
+{
+	return fixture_replace(fixture_experiment(), "published:\n  -", SHOWN "published:\n  -");
+}
+
+static void reads_what_is_shown(void **state)
+{
+	struct experiment *experiment;
+	struct published_list *published;
+	struct message why = {""};
+	char *text = experiment_with_shown();
+
+	(void)state;
+	fixture_write("experiments/e.yaml", text);
+	free(text);
+	if (load(&experiment, &published, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(experiment->shown.repetitions, 6);
+	assert_int_equal(experiment->shown.cases_count, 2);
+	assert_string_equal(experiment->shown.cases[1].variant, "after");
+	assert_int_equal(experiment->shown.cases[0].cpus_count, 2);
+	assert_int_equal(experiment->shown.cases[0].cpus[1], 8);
+	assert_int_equal(published->published_count, 2);
+	assert_int_equal(published->verdicts_count, 1);
+	assert_string_equal(published->verdicts[0].variant, "after");
+	assert_string_equal(published->verdicts[0].against, "before");
+	assert_int_equal(published->verdicts[0].verdict, VERDICT_FASTER);
+	published_free(published);
+	experiment_free(experiment);
+}
+
+static const struct {
+	const char *from, *to, *expected;
+} shown_mistakes[] = {
+    {"repetitions: 6", "repetitions: 6000", "23: \"repetitions\" is 6000; it must be 1 to 1000"},
+    {"- {variant: after, cpus: [8]}", "- {variant: afer, cpus: [8]}",
+     "26: experiment e has no variant \"afer\"; did you mean \"after\"? there are: before, after"},
+    {"cpus: [2, 8]}", "cpus: [2, 0]}", "25: \"cpus\" has 0; it must be 1 to 1024"},
+    {"verdict: faster", "verdict: better",
+     "28: \"verdict\" cannot be \"better\"; there are: within noise, faster, slower"},
+    {"against: before, cpus: 8", "against: before, cpus: 2",
+     "28: \"after\" on 2 CPUs is not among the cases of \"shown\""},
+};
+
 static void expect_mistake(char *text, const char *from, const char *to, const char *expected)
 {
 	struct experiment *experiment;
@@ -289,6 +343,9 @@ static void tells_each_mistake_with_its_line(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(share_mistakes); i++)
 		expect_mistake(experiment_of_shares(), share_mistakes[i].from, share_mistakes[i].to,
 			       share_mistakes[i].expected);
+	for (size_t i = 0; i < ARRAY_SIZE(shown_mistakes); i++)
+		expect_mistake(experiment_with_shown(), shown_mistakes[i].from, shown_mistakes[i].to,
+			       shown_mistakes[i].expected);
 }
 
 int main(void)
@@ -296,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(reads_what_stands_there, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(reads_rates, fixture_open, fixture_close),
+	    cmocka_unit_test_setup_teardown(reads_what_is_shown, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(reads_options_and_shares, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(can_do_without_published_figures, fixture_open, fixture_close),
 	    cmocka_unit_test_setup_teardown(lists_the_variants_there_are, fixture_open, fixture_close),

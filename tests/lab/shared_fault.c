@@ -28,7 +28,8 @@ static struct {
 	uint64_t faults, failing_touch, touched;
 	bool prefilled; /* no touch faults */
 	bool measuring;
-	unsigned others; /* how often a body is told yet that others still measure */
+	unsigned others;     /* how often a body is told yet that others still measure */
+	uint64_t file_bytes; /* of the file that is open */
 } book;
 
 static int book_map(unsigned space, uintptr_t address, size_t length)
@@ -50,10 +51,28 @@ static int book_map_anon(unsigned space, uintptr_t address, size_t length, bool 
 	return book_map(space, address, length);
 }
 
-static int book_map_file(unsigned space, uintptr_t address, size_t length)
+static int book_file_create(unsigned file, uint64_t bytes, bool on_disk)
 {
+	assert_int_equal(file, 0);
+	assert_false(on_disk);
+	assert_false(book.file_bytes);
+	book.file_bytes = bytes;
+	return 0;
+}
+
+static int book_file_map(unsigned space, uintptr_t address, size_t length, unsigned file, uint64_t offset)
+{
+	assert_int_equal(file, 0);
+	assert_int_equal(book.file_bytes, length);
+	assert_int_equal(offset, 0);
 	book.file_maps++;
 	return book_map(space, address, length);
+}
+
+static void book_file_close(unsigned file)
+{
+	assert_int_equal(file, 0);
+	book.file_bytes = 0;
 }
 
 static int book_unmap(unsigned space, uintptr_t address, size_t length)
@@ -142,7 +161,9 @@ static int work(const struct workload_size *size, struct workload_outcome *outco
 	struct engine engine = fake_engine;
 
 	engine.map_anon = book_map_anon;
-	engine.map_file = book_map_file;
+	engine.file_create = book_file_create;
+	engine.file_map = book_file_map;
+	engine.file_close = book_file_close;
 	engine.unmap = book_unmap;
 	engine.touch = book_touch;
 	engine.statistics = book_statistics;

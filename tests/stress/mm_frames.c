@@ -61,7 +61,7 @@ static void replace(struct stage *stage, struct slot *slot, uint64_t number)
 
 	if (!page)
 		return;
-	page_set_anonymous(stage->frames, page);
+	page_set_anonymous(stage->frames, page, NULL, 0);
 	spin_lock(&slot->lock);
 	old = slot->page;
 	slot->page = page;

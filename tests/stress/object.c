@@ -23,7 +23,8 @@ static void run(bool is_file)
 			assert_int_equal(host_run(object_work, NULL), 0);
 			assert_good(work.system);
 		}
-		assert_true(atomic_load(&work.touched) > 0 && atomic_load(&work.missed) > 0);
+		assert_true(atomic_load(&work.touched) > 0 && atomic_load(&work.missed) > 0 &&
+			    atomic_load(&work.reclaimed) > 0);
 		print_message("%llu refused\n", (unsigned long long)atomic_load(&work.refused));
 		object_work_close();
 	}

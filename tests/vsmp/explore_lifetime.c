@@ -260,7 +260,7 @@ static int make_caches(struct message *why)
 
 	(void)why;
 	frames = frames_create(&(struct frames_config){.own_frames = 100});
-	vmas = vma_cache_create();
+	vmas = vma_cache_create(NULL);
 	nodes = vma_node_cache_create();
 	if (!frames || !vmas || !nodes)
 		return -1;

@@ -2,7 +2,7 @@
 /*
  * The checks of tests/explore/ that are made of two operations.
  */
-#include "tests/explore/list.h"
+#include "tests/explore/pair_list.h"
 #include "tests/vsmp/explore_each.h"
 
 #define DECLARE(scene, first, second) extern const struct check pair_##scene##_##first##_##second##_check;

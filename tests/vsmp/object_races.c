@@ -14,7 +14,7 @@
 
 static size_t policy_number;
 static bool is_file;
-static uint64_t touched, missed;
+static uint64_t touched, missed, reclaimed;
 
 static void set_up(void *argument)
 {
@@ -28,6 +28,7 @@ static void tear_down(void *argument)
 	(void)argument;
 	touched += atomic_load(&work.touched);
 	missed += atomic_load(&work.missed);
+	reclaimed += atomic_load(&work.reclaimed);
 	object_work_close();
 }
 
@@ -50,11 +51,11 @@ static void run_all(void)
 	uint64_t first = wanted ? strtoull(wanted, NULL, 0) : 1;
 
 	print_message("seed %llu\n", (unsigned long long)first);
-	touched = missed = 0;
+	touched = missed = reclaimed = 0;
 	for (policy_number = 0; policy_number < WORK_POLICIES; policy_number++)
 		for (work.seed = first; work.seed < first + SEEDS; work.seed++)
 			run();
-	assert_true(touched > 10000 && missed > 1000);
+	assert_true(touched > 10000 && missed > 1000 && reclaimed > 50);
 }
 
 static void shared_memory_is_cut_while_it_is_touched(void **state)

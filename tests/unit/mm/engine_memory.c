@@ -119,6 +119,16 @@ static void anonymous_memory(void **state)
 	engine_memory_close();
 }
 
+static int map_new_file(unsigned space, bool on_disk)
+{
+	int error = engine_memory_file_create(3, RAM_PAGES * PAGE, on_disk);
+
+	if (!error)
+		error = engine_memory_file_map(space, BASE, RAM_PAGES * PAGE, 3, 0);
+	engine_memory_file_close(3);
+	return error;
+}
+
 /* Each page is made by its first touch. Nothing but its mapping keeps the file. */
 static void files_of_memory(void **state)
 {
@@ -129,9 +139,12 @@ static void files_of_memory(void **state)
 	(void)state;
 	assert_int_equal(engine_memory_open(&own, &why), 0);
 	assert_int_equal(engine_memory_space_create(1), 0);
-	assert_int_equal(engine_memory_map_file(0, BASE, PAGE), -EINVAL);
-	assert_int_equal(engine_memory_map_file(1, BASE, RAM_PAGES * PAGE), 0);
-	assert_int_equal(engine_memory_map_file(1, BASE + PAGE, PAGE), -EEXIST);
+	assert_int_equal(map_new_file(0, false), -EINVAL);
+	assert_int_equal(engine_memory_file_map(1, BASE, PAGE, 3, 0), -EINVAL);
+	assert_int_equal(engine_memory_file_create(ENGINE_FILES_MAX, PAGE, false), -EINVAL);
+	assert_int_equal(engine_memory_file_create(3, 0, false), -EINVAL);
+	assert_int_equal(map_new_file(1, false), 0);
+	assert_int_equal(map_new_file(1, false), -EEXIST);
 	for (unsigned i = 0; i < RAM_PAGES; i++)
 		assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, i % 2), 0);
 	engine_memory_statistics(&statistics);
@@ -140,7 +153,7 @@ static void files_of_memory(void **state)
 	for (unsigned round = 0; round < 20; round++) {
 		assert_int_equal(engine_memory_unmap(1, BASE, RAM_PAGES * PAGE), 0);
 		port_rcu_barrier();
-		assert_int_equal(engine_memory_map_file(1, BASE, RAM_PAGES * PAGE), 0);
+		assert_int_equal(map_new_file(1, round % 2), 0);
 		for (unsigned i = 0; i < RAM_PAGES; i++)
 			assert_int_equal(engine_memory_touch(1, BASE + i * PAGE, false), 0);
 	}

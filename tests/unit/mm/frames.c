@@ -173,7 +173,7 @@ static void the_last_reference_gives_the_frame_back(void **state)
 	struct page *page = frame_alloc(frames);
 
 	(void)state;
-	page_set_anonymous(frames, page);
+	page_set_anonymous(frames, page, NULL, 0);
 	page_set_flag(page, PG_lazy_free);
 	page_set_flag(page, PG_memtype_wc);
 	assert_int_equal(frames_counted(frames, FRAMES_ANONYMOUS), 1);

@@ -237,17 +237,25 @@ static void files_are_charged(struct sf_system *system, const char *policy)
 	object_byte(object, PAGE);
 	get_byte(ground.space, BASE + 9 * PAGE);
 	assert_int_equal(used(ground.leaf), leaf + 1);
+	/* A page that is locked stays; another one makes room for the next. */
+	assert_int_equal(sf_lock(ground.space, BASE + 8 * PAGE, PAGE), 0);
 	limit_to_usage(ground.leaf, 0);
 	assert_full(ground.space, BASE + 10 * PAGE, ground.leaf);
 	assert_int_equal(object_cached_bytes(object), 2 * PAGE);
 	assert_good(system);
+	assert_int_equal(sf_unlock(ground.space, BASE + 8 * PAGE, PAGE), 0);
+	get_byte(ground.space, BASE + 10 * PAGE);
+	assert_int_equal(object_cached_bytes(object), 2 * PAGE);
+	assert_good(system);
 	assert_int_equal(sf_group_set_limit(ground.leaf, SF_GROUP_UNLIMITED), 0);
-	/* A read that fails leaves nothing. */
+	assert_int_equal(sf_object_punch(object, 2 * PAGE, PAGE), 0);
+	get_byte(ground.space, BASE + 8 * PAGE);
+	/* A page whose read has failed stays, for who tries again. */
 	file.error = -EIO;
 	atomic_store(&file.good, 0);
 	assert_sigbus(ground.space, BASE + 10 * PAGE, SF_READ);
 	atomic_store(&file.good, MEMORY_BACKING_NEVER);
-	assert_int_equal(used(ground.leaf), leaf + 1);
+	assert_int_equal(used(ground.leaf), leaf + 2);
 	put_byte(ground.space, BASE + 10 * PAGE, 1);
 	assert_int_equal(used(ground.leaf), leaf + 2);
 	assert_int_equal(sf_unmap(ground.space, BASE + 8 * PAGE, 4 * PAGE), 0);

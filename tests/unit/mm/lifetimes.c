@@ -31,7 +31,7 @@ static void live(enum kind kind, enum policy_frame_cache frame_cache, unsigned t
 	const struct vma_shape shape = {.start = 4096, .end = 8192};
 	struct frames *frames =
 	    frames_create(&(struct frames_config){.own_frames = 100, .cache = frame_cache});
-	struct vma_cache *vmas = vma_cache_create();
+	struct vma_cache *vmas = vma_cache_create(NULL);
 	struct vma_node_cache *nodes = vma_node_cache_create();
 	struct index_nodes *index_nodes = index_nodes_create(frames);
 	void *taken = NULL, *memory = NULL;

@@ -13,6 +13,8 @@
 static const char *const object_policies[] = {
     "default",
     "default page_index=tree_lock",
+    "default dirty_tracking=pte",
+    "default dirty_tracking=pte dirty_transfer=off page_table_lock=split",
     "default shmem_account=inode_lock",
     "default shmem_account=inode_lock page_index=tree_lock",
     "default shmem_alloc=inside shmem_account=inode_lock page_index=tree_lock",

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Seeded random operations on one object, shared memory or a file, that two spaces map shared and one maps
- * private, held against arrays of bytes. Transfers fail at random, frames run out: what a call says it did is
- * what it did, no byte that was written is lost, and the system stays whole.
+ * private, held against arrays of bytes. Pages are reclaimed and come back, transfers fail at random, frames
+ * run out: what a call says it did is what it did, no byte that was written is lost, and the system stays
+ * whole.
  */
+#include "mm/object/write_back.h"
+#include "mm/reclaim/reclaim.h"
+#include "mm/system/internal.h"
 #include "tests/common/memory_backing.h"
 #include "tests/unit/mm/object_fixture.h"
 
-#define PAGES    48u
-#define BYTES    (PAGES * PAGE)
-#define SHARED1  BASE
-#define SHARED2  (BASE + 1024 * PAGE)
-#define PRIVATE1 (BASE + 4096 * PAGE)
+#define PAGES 48u
+#define BYTES (PAGES * PAGE)
+/* More than fail. */
+#define SWAP_SLOTS 8192u
+#define SHARED1    BASE
+#define SHARED2    (BASE + 1024 * PAGE)
+#define PRIVATE1   (BASE + 4096 * PAGE)
 
 static struct {
 	struct sf_system *system;
 	struct sf_space *space[2];
 	struct sf_object *object;
-	struct memory_backing file;
+	struct memory_backing file, swap;
 	bool is_file, short_of_frames, fails;
 	struct random random;
 
@@ -26,7 +32,8 @@ static struct {
 	uint64_t size;
 	unsigned char copy[BYTES];
 	bool copied[PAGES];
-	unsigned refused;
+	unsigned refused, evicted;
+	uint64_t swapped;
 } all;
 
 static uint64_t below(uint64_t end)
@@ -225,6 +232,33 @@ static void fork_and_look(void)
 	sf_space_destroy(child);
 }
 
+/* Reclaims some pages, whoever uses them, or as many as nobody has touched lately. */
+static void evict(void)
+{
+	uint64_t index = below(PAGES);
+	struct page *page[RECLAIM_BATCH];
+	unsigned count = 0;
+
+	if (below(4) == 0) {
+		reclaim_pages(all.system->reclaim, NULL, 1 + below(8));
+	} else {
+		for (unsigned most = 1 + (unsigned)below(8); count < most; count++, index++) {
+			page[count] = cache_next_get(all.object, &index, PAGES);
+			if (!page[count])
+				break;
+		}
+		all.evicted += reclaim_page_list(all.system->reclaim, page, count);
+	}
+	port_rcu_barrier();
+}
+
+static void write_back_some(void)
+{
+	uint64_t bytes = (1 + below(16)) * PAGE;
+
+	assert_true(sf_write_back(all.system, bytes) <= BYTES);
+}
+
 /* The right to write goes and comes; the private mapping may be cut by it, and joins again. */
 static void protect(void)
 {
@@ -236,9 +270,11 @@ static void protect(void)
 
 static void one_operation(void)
 {
-	if (all.is_file && all.fails && below(3) == 0)
+	if (all.fails && below(3) == 0) {
 		atomic_store(&all.file.good, below(4));
-	switch (below(16)) {
+		atomic_store(&all.swap.good, below(4));
+	}
+	switch (below(20)) {
 	case 0:
 		write_object();
 		break;
@@ -268,10 +304,19 @@ static void one_operation(void)
 	case 10:
 		use_private();
 		break;
+	case 11:
+	case 12:
+	case 13:
+		evict();
+		break;
+	case 14:
+		write_back_some();
+		break;
 	default:
 		use_shared();
 	}
 	atomic_store(&all.file.good, MEMORY_BACKING_NEVER);
+	atomic_store(&all.swap.good, MEMORY_BACKING_NEVER);
 }
 
 static void open_all(const char *policy, uint64_t frames, uint64_t seed)
@@ -283,6 +328,10 @@ static void open_all(const char *policy, uint64_t frames, uint64_t seed)
 	all.size = all.is_file ? below(BYTES) : 0;
 	memory_backing_open(&all.file, all.size, BYTES + PAGE);
 	all.file.late = below(2);
+	memory_backing_open(&all.swap, SWAP_SLOTS * PAGE, SWAP_SLOTS * PAGE);
+	all.swap.late = below(2);
+	if (seed % 4)
+		assert_int_equal(sf_swap_add(all.system, &all.swap.backing, 0), 0);
 	for (uint64_t i = 0; i < all.size; i++)
 		all.bytes[i] = all.file.bytes[i] = (unsigned char)below(256);
 	if (all.is_file)
@@ -299,6 +348,10 @@ static void open_all(const char *policy, uint64_t frames, uint64_t seed)
 
 static void close_all(void)
 {
+	struct sf_swap_statistics swap;
+
+	sf_swap_statistics(all.system, &swap);
+	all.swapped += swap.read;
 	sf_space_destroy(all.space[0]);
 	read_object(0, BYTES);
 	sf_space_destroy(all.space[1]);
@@ -312,6 +365,7 @@ static void close_all(void)
 		assert_memory_equal(all.file.bytes, all.bytes, all.size);
 	}
 	memory_backing_close(&all.file);
+	memory_backing_close(&all.swap);
 }
 
 static void run(const char *policy, uint64_t frames, uint64_t seed, unsigned operations)
@@ -340,9 +394,12 @@ static void run_all(uint64_t frames, unsigned operations)
 {
 	uint64_t seed = seed_of_the_test();
 
+	all.evicted = 0;
+	all.swapped = 0;
 	for (size_t i = 0; i < sizeof(object_policies) / sizeof(object_policies[0]); i++)
 		for (unsigned round = 0; round < 4; round++)
 			run(object_policies[i], frames, seed + round, operations);
+	assert_true(all.evicted > 1000 && (all.is_file || all.swapped > 1000));
 }
 
 static void shared_memory_agrees(void **state)
@@ -350,6 +407,16 @@ static void shared_memory_agrees(void **state)
 	(void)state;
 	all.is_file = all.fails = all.short_of_frames = false;
 	run_all(512, 2000);
+}
+
+static void shared_memory_agrees_whose_swap_fails(void **state)
+{
+	(void)state;
+	all.is_file = all.short_of_frames = false;
+	all.fails = true;
+	all.refused = 0;
+	run_all(512, 2000);
+	assert_true(all.refused > 100);
 }
 
 static void a_file_agrees(void **state)
@@ -382,13 +449,14 @@ static void they_agree_with_few_frames(void **state)
 		all.fails = i % 4 == 3;
 		run(object_policies[i % 8], 28 + i, seed + i, 1500);
 	}
-	assert_true(all.refused > 1000);
+	assert_true(all.refused > 100);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    fault_test(shared_memory_agrees),
+	    fault_test(shared_memory_agrees_whose_swap_fails),
 	    fault_test(a_file_agrees),
 	    fault_test(a_file_agrees_whose_transfers_fail),
 	    fault_test(they_agree_with_few_frames),

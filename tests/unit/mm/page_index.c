@@ -55,7 +55,8 @@ static void close_index(void)
 {
 	for (unsigned i = 0; i < naive.count; i++) {
 		port_rcu_read_lock();
-		assert_true(naive.index.ops->remove(&naive.index, naive.pair[i].at, naive.pair[i].page));
+		assert_true(naive.index.ops->replace(&naive.index, naive.pair[i].at,
+						     index_entry_of_page(naive.pair[i].page), 0));
 		port_rcu_read_unlock();
 	}
 	page_index_destroy(&naive.index);
@@ -97,7 +98,8 @@ static uint64_t some_index(void)
 
 static void insert(uint64_t at)
 {
-	struct page *page = pfn_to_page(naive.frames, 1 + random_below(&naive.random, FRAMES)), *found = NULL;
+	struct page *page = pfn_to_page(naive.frames, 1 + random_below(&naive.random, FRAMES));
+	uintptr_t found = 0;
 	unsigned i = lower(at);
 	int error;
 
@@ -106,7 +108,7 @@ static void insert(uint64_t at)
 	port_rcu_read_unlock();
 	if (naive_has(at)) {
 		assert_int_equal(error, -EEXIST);
-		assert_ptr_equal(found, naive.pair[i].page);
+		assert_int_equal(found, index_entry_of_page(naive.pair[i].page));
 		return;
 	}
 	assert_int_equal(error, 0);
@@ -118,12 +120,13 @@ static void insert(uint64_t at)
 static void remove_at(unsigned i)
 {
 	struct pair pair = naive.pair[i];
+	uintptr_t entry = index_entry_of_page(pair.page);
 
 	port_rcu_read_lock();
 	/* Not another page, and not twice. */
-	assert_false(naive.index.ops->remove(&naive.index, pair.at, pair.page + 1));
-	assert_true(naive.index.ops->remove(&naive.index, pair.at, pair.page));
-	assert_false(naive.index.ops->remove(&naive.index, pair.at, pair.page));
+	assert_false(naive.index.ops->replace(&naive.index, pair.at, entry + sizeof(struct page), 0));
+	assert_true(naive.index.ops->replace(&naive.index, pair.at, entry, 0));
+	assert_false(naive.index.ops->replace(&naive.index, pair.at, entry, 0));
 	port_rcu_read_unlock();
 	naive.count--;
 	memmove(&naive.pair[i], &naive.pair[i + 1], (naive.count - i) * sizeof(naive.pair[0]));
@@ -230,7 +233,8 @@ static void it_refuses_without_frames(void **state)
 		unsigned failures = 0;
 
 		for (unsigned left = 0; left < 16; left++) {
-			struct page *held[64], *page, *found;
+			struct page *held[64], *page;
+			uintptr_t found;
 			unsigned taken = 0;
 
 			open_index((enum policy_page_index)policy, 64);
@@ -286,7 +290,7 @@ static void frames_go_back(void **state)
 		shared_nodes[i] = index_node_get(naive.nodes);
 		assert_non_null(shared_nodes[i]);
 		for (unsigned slot = 0; slot < INDEX_SLOTS; slot++)
-			assert_null(atomic_load(&shared_nodes[i]->slot[slot]));
+			assert_int_equal(atomic_load(&shared_nodes[i]->slot[slot]), 0);
 		memset((void *)shared_nodes[i]->slot, 0x5a, sizeof(shared_nodes[i]->slot));
 	}
 	assert_int_equal(frames_counted(naive.frames, FRAMES_INDEX), 4);

@@ -56,7 +56,8 @@ static void fields_are_set_by_name(void **state)
 	assert_string_equal(why.text,
 			    "no policy field is called 'memtypes'; there are: vma_lookup, "
 			    "page_table_lock, frame_cache, memtype, shmem_alloc, shmem_account, page_index, "
-			    "group_counter, charge_stock, root_group, release_batch, lru_add");
+			    "group_counter, charge_stock, root_group, release_batch, lru_add, "
+			    "rmap_lock, dirty_tracking, dirty_transfer");
 	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
 	assert_int_equal(policy.vma_lookup, POLICY_VMA_LOOKUP_PER_VMA);
 }

@@ -79,7 +79,7 @@ static void look_and_drop(struct swap_fixture *fixture, const struct swap_entry 
 		struct page *page, *taken;
 
 		fill(wanted, seed + i);
-		assert_int_equal(swap_in(fixture->swap, entry[i], &page), 0);
+		assert_int_equal(swap_in(fixture->swap, entry[i], NULL, &page), 0);
 		assert_memory_equal(page_address(fixture->frames, page), wanted, PORT_PAGE_SIZE);
 		page_put(fixture->frames, page);
 		assert_true(swap_put(fixture->swap, entry[i]));

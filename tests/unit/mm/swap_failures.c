@@ -87,13 +87,13 @@ static void no_frame_no_page(void **state)
 	put_many_out(&fixture, entry);
 	while ((taken[count] = frame_alloc(fixture.frames)))
 		count++;
-	assert_int_equal(swap_in(fixture.swap, entry[3], &page), -ENOMEM);
+	assert_int_equal(swap_in(fixture.swap, entry[3], NULL, &page), -ENOMEM);
 	assert_swap_good(&fixture, entry, PAGES, 0);
 	page_put(fixture.frames, taken[--count]);
-	assert_int_equal(swap_in(fixture.swap, entry[3], &last), 0);
+	assert_int_equal(swap_in(fixture.swap, entry[3], NULL, &last), 0);
 	assert_true(page_is(&fixture, last, 4000));
 	assert_swap_good(&fixture, entry, PAGES, 1);
-	assert_int_equal(swap_in(fixture.swap, entry[4], &page), -ENOMEM);
+	assert_int_equal(swap_in(fixture.swap, entry[4], NULL, &page), -ENOMEM);
 	page_put(fixture.frames, last);
 	while (count)
 		page_put(fixture.frames, taken[--count]);
@@ -117,7 +117,7 @@ static void each_read_fails(void **state)
 			fixture.file[0].late = variant & 1;
 			fixture.file[0].fails_once = variant & 2;
 			atomic_store(&fixture.file[0].good, good);
-			error = swap_in(fixture.swap, entry[5], &page);
+			error = swap_in(fixture.swap, entry[5], NULL, &page);
 			/* A run that fails once is read again for the one that is wanted. */
 			assert_int_equal(error, good == 0 && !(variant & 2) ? -EIO : 0);
 			if (!error) {
@@ -127,7 +127,7 @@ static void each_read_fails(void **state)
 			assert_swap_good(&fixture, entry, PAGES, error ? 0 : good ? PAGES : 1);
 			atomic_store(&fixture.file[0].good, MEMORY_BACKING_NEVER);
 			for (unsigned i = 0; i < PAGES; i++) {
-				assert_int_equal(swap_in(fixture.swap, entry[i], &page), 0);
+				assert_int_equal(swap_in(fixture.swap, entry[i], NULL, &page), 0);
 				assert_true(page_is(&fixture, page, 1000 * (i + 1)));
 				page_put(fixture.frames, page);
 			}
@@ -194,7 +194,7 @@ static void write_with_failures(uint64_t good, bool late, bool once, int error)
 		page_put(fixture.frames, page[i]);
 	}
 	for (unsigned i = 0; i < PAGES; i++) {
-		assert_int_equal(swap_in(fixture.swap, entry[i], &found), 0);
+		assert_int_equal(swap_in(fixture.swap, entry[i], NULL, &found), 0);
 		assert_true(page_is(&fixture, found, 1000 * (i + 1)));
 		page_put(fixture.frames, found);
 	}

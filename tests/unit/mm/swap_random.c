@@ -151,7 +151,7 @@ static void bring_in(struct item *item)
 	file->error = -EIO;
 	file->late = chance(2);
 	atomic_store(&file->good, fails ? 0 : MEMORY_BACKING_NEVER);
-	assert_int_equal(swap_in(swap_of(), item->slot, &page), expected);
+	assert_int_equal(swap_in(swap_of(), item->slot, NULL, &page), expected);
 	atomic_store(&file->good, MEMORY_BACKING_NEVER);
 	if (!expected) {
 		assert_true(page_is(&naive.fixture, page, item->contents));

@@ -127,9 +127,9 @@ static void a_shared_page_is_moved_once(void **state)
 	assert_false(swap_is_cached(fixture.swap, user[0]));
 	assert_null(swap_find(fixture.swap, user[0]));
 
-	assert_int_equal(swap_in(fixture.swap, user[0], &page), 0);
+	assert_int_equal(swap_in(fixture.swap, user[0], NULL, &page), 0);
 	assert_true(page_is(&fixture, page, 77));
-	assert_int_equal(swap_in(fixture.swap, user[1], &again), 0);
+	assert_int_equal(swap_in(fixture.swap, user[1], NULL, &again), 0);
 	assert_ptr_equal(again, page);
 	page_put(fixture.frames, again);
 	assert_int_equal(page_refcount(page), 2);
@@ -152,7 +152,7 @@ static void a_shared_page_is_moved_once(void **state)
 	assert_int_equal(fixture.file[0].reads, 1);
 
 	/* All come back; the last reference leaves the slot to the cache. */
-	assert_int_equal(swap_in(fixture.swap, user[0], &page), 0);
+	assert_int_equal(swap_in(fixture.swap, user[0], NULL, &page), 0);
 	assert_false(swap_put(fixture.swap, user[0]));
 	assert_false(swap_put(fixture.swap, user[1]));
 	assert_true(swap_put(fixture.swap, user[2]));
@@ -165,7 +165,7 @@ static void a_shared_page_is_moved_once(void **state)
 	assert_true(page_is(&fixture, page, 77));
 	page_put(fixture.frames, page);
 	assert_int_equal(statistics_of(&fixture).used, 0);
-	assert_int_equal(swap_in(fixture.swap, user[0], &page), -ENOENT);
+	assert_int_equal(swap_in(fixture.swap, user[0], NULL, &page), -ENOENT);
 	fixture_close(&fixture);
 }
 
@@ -201,7 +201,7 @@ static void neighbours_are_read_and_written_together(void **state)
 	/* The window of 16 around slot 5, without slots 3 and 8, which are free. */
 	assert_int_equal(swap_entry_slot(user[5]), 5);
 	assert_false(swap_put(fixture.swap, user[3]) || swap_put(fixture.swap, user[8]));
-	assert_int_equal(swap_in(fixture.swap, user[5], &found), 0);
+	assert_int_equal(swap_in(fixture.swap, user[5], NULL, &found), 0);
 	assert_true(page_is(&fixture, found, 5000));
 	page_put(fixture.frames, found);
 	assert_int_equal(fixture.file[0].reads, 3);
@@ -213,7 +213,7 @@ static void neighbours_are_read_and_written_together(void **state)
 		if (i != 3 && i != 8)
 			user[users++] = user[i];
 	assert_swap_good(&fixture, user, users, 14);
-	assert_int_equal(swap_in(fixture.swap, user[0], &found), 0);
+	assert_int_equal(swap_in(fixture.swap, user[0], NULL, &found), 0);
 	assert_true(page_is(&fixture, found, 0));
 	assert_int_equal(fixture.file[0].reads, 3);
 	page_put(fixture.frames, found);

@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who gets which identity at a VMA's first private page.
+ * Which anon a VMA gets with its first private page; and what the reverse map asks of a VMA.
  */
-#include "mm/space/anon_vma.h"
+#include <errno.h>
 
-#include "mm/space/space.h"
-#include "port/memory.h"
+#include "mm/space/internal.h"
+#include "mm/space/vma_link.h"
 
-struct anon_vma *anon_vma_alloc(void)
+int space_may_unmap(struct rmap_space *rmap, uintptr_t address)
 {
-	return port_memory_alloc(sizeof(struct anon_vma), PORT_NODE_FIRST_TOUCH, "struct anon_vma");
-}
+	struct sf_space *space = container_of(rmap, struct sf_space, rmap);
+	const struct vma *vma = vma_tree_find(&space->tree, address);
 
-void anon_vma_free(struct anon_vma *anon)
-{
-	port_memory_free(anon, sizeof(*anon));
-}
-
-void anon_vma_get(struct anon_vma *anon)
-{
-	if (anon)
-		refcount_inc(&anon->references);
-}
-
-void anon_vma_put(struct anon_vma *anon)
-{
-	if (anon && refcount_dec_and_test(&anon->references))
-		anon_vma_free(anon);
+	/* The entry's lock comes before the look, as for a fault: docs/LOCKING.md, "A fault and an unmap". */
+	if (!vma || atomic_load_explicit(&vma->detached, memory_order_seq_cst))
+		return -EAGAIN;
+	return vma->flags & VM_LOCKED ? -EPERM : 0;
 }
 
 /* Whether `low` and `high`, which touch, could become one VMA after their protections were made equal. */
@@ -37,10 +26,10 @@ static bool could_merge(const struct vma *low, const struct vma *high)
 	       low->page_offset + vma_pages(low) == high->page_offset;
 }
 
-/* The identity of the VMA itself, if others may join it. */
+/* The anon of the VMA itself, if others may join it. */
 static struct anon_vma *joinable(const struct vma *vma)
 {
-	struct anon_vma *anon = atomic_load_explicit(&vma->anon, memory_order_acquire);
+	struct anon_vma *anon = vma_anon(vma);
 
 	return anon && !anon->inherited ? anon : NULL;
 }
@@ -63,20 +52,22 @@ void space_anon_prepare(struct sf_space *space, struct vma *vma)
 	struct anon_vma *anon, *none = NULL;
 
 	invariant(vma_private(vma));
-	if (atomic_load_explicit(&vma->anon, memory_order_acquire))
+	if (vma_anon(vma))
 		return;
 	anon = find_joinable(space, vma);
-	if (anon)
-		refcount_inc(&anon->references);
-	else
+	if (anon) {
+		anon_vma_get(anon);
+	} else {
 		anon = vma->spare_anon;
+		anon_vma_begin(anon, &space->rmap);
+	}
 	/*
-	 * Several faults can be here for one VMA. Release: who finds the pointer, finds the identity made.
-	 * The spare one's only reference was taken when it was made, so a loser who offers it has nothing to
-	 * put.
+	 * Several faults can be here for one VMA. Release: who finds the pointer, finds the anon made. The
+	 * spare one's only VMA was counted when it was made, so a loser who offers it has nothing to put.
 	 */
-	if (!atomic_compare_exchange_strong_explicit(&vma->anon, &none, anon, memory_order_acq_rel,
-						     memory_order_relaxed) &&
-	    anon != vma->spare_anon)
+	if (atomic_compare_exchange_strong_explicit(&vma->anon, &none, anon, memory_order_acq_rel,
+						    memory_order_relaxed))
+		vma_link_anon(vma, anon);
+	else if (anon != vma->spare_anon)
 		anon_vma_put(anon);
 }

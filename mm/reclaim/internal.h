@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of mm/reclaim/.
+ */
+#ifndef MM_RECLAIM_INTERNAL_H
+#define MM_RECLAIM_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "base/compiler.h"
+#include "mm/reclaim/reclaim.h"
+#include "sync/percpu.h"
+
+/* What each CPU counts: see struct sf_reclaim_statistics. */
+enum reclaim_counter {
+	RECLAIM_SCANNED,
+	RECLAIM_RECLAIMED,
+	RECLAIM_ACTIVATED,
+	RECLAIM_DEACTIVATED,
+	RECLAIM_VISITED,
+	RECLAIM_SKIPPED,
+	RECLAIM_DIRECT,
+	RECLAIM_BACKGROUND,
+	RECLAIM_COUNTERS
+};
+
+/* One CPU's own. The counts are read by anyone, relaxed. */
+struct reclaim_cpu {
+	CACHE_LINE_ALIGNED _Atomic uint64_t count[RECLAIM_COUNTERS];
+	/*
+	 * Where its last round has stopped: one more than the group's number (mm/charge/group_walk.h), at how
+	 * many places it has been done, and how many pages of the next one were scanned.
+	 */
+	uint64_t group;
+	unsigned step;
+	uint64_t done;
+	uint64_t scanned[RECLAIM_KINDS]; /* lately, of each kind */
+	/* The top of the round that is under way, and may have pages isolated; NULL: none is. Written by the
+	 * CPU, sequentially consistent; RCU. */
+	struct sf_group *_Atomic at_work;
+};
+
+struct reclaim {
+	/* Read only. */
+	CACHE_LINE_ALIGNED struct reclaim_config config;
+	uint64_t low, high; /* marks of the background, in free frames */
+	struct percpu cpu;  /* of struct reclaim_cpu */
+
+	CACHE_LINE_ALIGNED _Atomic bool
+	    stop; /* the background; sequentially consistent with frames->watch_called */
+
+	/*
+	 * How many wait for a round of others to end, and how often that was told: a word to sleep on. Read
+	 * at each round's end; written when somebody waits. Sequentially consistent with at_work.
+	 */
+	CACHE_LINE_ALIGNED _Atomic uint32_t waiters;
+	_Atomic uint32_t ended;
+};
+
+/* A first pass scans a 64th of each list. */
+#define SCAN_SHIFT 6u
+
+/* Pages that wait for one grace period. */
+#define ROUND_WAITING (2 * RECLAIM_BATCH)
+
+/* One round of reclaim, on the reclaiming CPU's stack. */
+struct round {
+	struct reclaim *reclaim;
+	struct sf_group *top;
+	uint64_t target;
+	unsigned shift; /* this pass scans 1 / 2^shift of each list */
+	bool all;       /* touched pages too */
+	bool spare_low; /* groups within their guarantee are passed over */
+	bool spared;    /* some were */
+	bool looked;    /* at any page */
+	bool busy;      /* pages were in use: locked, being written, or with other references */
+	bool swap_full;
+	bool write_alone; /* dirty pages of files are written one by one, since nothing else helps */
+	uint64_t freed;   /* pages */
+	/* Objects' pages with the reference that is to be put after a grace period. */
+	unsigned waiting;
+	struct page *wait[ROUND_WAITING];
+	uint64_t dirty; /* pages of files that have to be written first */
+};
+
+static inline bool round_is_over(const struct round *round)
+{
+	return round->freed >= round->target;
+}
+
+static inline void reclaim_count(struct reclaim *reclaim, enum reclaim_counter counter, uint64_t change)
+{
+	struct reclaim_cpu *own = percpu_this(&reclaim->cpu);
+	uint64_t old = atomic_load_explicit(&own->count[counter], memory_order_relaxed);
+
+	atomic_store_explicit(&own->count[counter], old + change, memory_order_relaxed);
+}
+
+/* Stand around all work with isolated pages: mm/reclaim/at_work.c. */
+void reclaim_begin_work(struct reclaim *reclaim, struct sf_group *top);
+void reclaim_end_work(struct reclaim *reclaim);
+
+/*
+ * After a round in which nothing could be had: others may have isolated what there is. Returns whether there
+ * was a round of others under way, in groups of `top` or above it; then a round has ended since. Sleeps.
+ */
+bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top);
+
+/*
+ * Takes those of the pages that can be had: mm/reclaim/shrink.c. They are isolated, each with a reference,
+ * which is put; what stays is on a list again.
+ */
+void shrink_pages(struct round *round, struct page **pages, unsigned count);
+
+/* Waits for a grace period if objects' pages wait for one, and frees them. */
+void round_free_waiting(struct round *round);
+
+/* Makes up to RECLAIM_BATCH pages of an active list inactive, and forgets their touches. Returns how many it
+ * looked at. */
+unsigned shrink_active(struct round *round, struct sf_group *group, unsigned place, enum lru_list list);
+
+/* Passes over the lists of all groups of the round, until it is over. */
+void scan_groups(struct round *round);
+
+#endif
