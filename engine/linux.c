@@ -136,6 +136,11 @@ static void linux_space_destroy(unsigned space)
 		kernel.spaces = 0;
 }
 
+static bool has_space(unsigned space)
+{
+	return !space || space < kernel.spaces;
+}
+
 static int map(uintptr_t address, size_t length, int flags, int file)
 {
 	void *wanted = (void *)address;
@@ -149,7 +154,7 @@ static int map(uintptr_t address, size_t length, int flags, int file)
 
 static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1);
 }
@@ -159,7 +164,7 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 {
 	int file, error;
 
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	file = memfd_create("softfault", MFD_CLOEXEC);
 	if (file < 0)
@@ -171,14 +176,14 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 
 static int linux_unmap(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return munmap((void *)address, length) ? -errno : 0;
 }
 
 static int linux_dontneed(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return madvise((void *)address, length, MADV_DONTNEED) ? -errno : 0;
 }
@@ -187,7 +192,7 @@ static int linux_touch(unsigned space, uintptr_t address, bool write)
 {
 	volatile char *byte = (volatile char *)address;
 
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	if (write)
 		*byte = 0;
