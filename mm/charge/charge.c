@@ -137,10 +137,16 @@ void mem_cgroup_uncharge_list(struct list *pages)
 		uncharge_list(pages);
 }
 
-void mem_cgroup_out_of_memory(struct sf_group *group)
+void mem_cgroup_out_of_memory(const struct charge *charge)
 {
-	if (group)
-		atomic_fetch_add_explicit(&group->out_of_memory, 1, memory_order_relaxed);
+	struct sf_group *full = charge->over_limit;
+
+	if (!full)
+		return;
+	port_rcu_read_lock();
+	if (group_is_below(rcu_dereference(charge->source), full))
+		atomic_fetch_add_explicit(&full->out_of_memory, 1, memory_order_relaxed);
+	port_rcu_read_unlock();
 }
 
 void groups_cpu_idle(struct groups *groups)
