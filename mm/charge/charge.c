@@ -10,9 +10,10 @@
 
 /*
  * How often a charge of one page is tried at a limit whose stocks have been drained. An attempt can fail only
- * since another was being taken back (mm/charge/counter.h); so one does not decide.
+ * since another was being taken back (mm/charge/counter.h), or since others have charged ahead again; so one
+ * does not decide.
  */
-#define CHARGE_TRIES 3u
+#define CHARGE_TRIES 5u
 
 /* What may meet other CPUs, since it happens once for many pages. */
 static const char charge_scope[] = "charge refill";
