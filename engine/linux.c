@@ -129,6 +129,12 @@ static int linux_space_create(unsigned space)
 	return linux_space_create_in(space, 0);
 }
 
+/* Space 0 is there even if nobody has made it. */
+static bool has_space(unsigned space)
+{
+	return space < kernel.spaces || space == 0;
+}
+
 /* What is mapped by then goes with the process. */
 static void linux_space_destroy(unsigned space)
 {
@@ -149,7 +155,7 @@ static int map(uintptr_t address, size_t length, int flags, int file)
 
 static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1);
 }
@@ -159,7 +165,7 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 {
 	int file, error;
 
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	file = memfd_create("softfault", MFD_CLOEXEC);
 	if (file < 0)
@@ -171,14 +177,14 @@ static int linux_map_file(unsigned space, uintptr_t address, size_t length)
 
 static int linux_unmap(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return munmap((void *)address, length) ? -errno : 0;
 }
 
 static int linux_dontneed(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return madvise((void *)address, length, MADV_DONTNEED) ? -errno : 0;
 }
@@ -187,7 +193,7 @@ static int linux_touch(unsigned space, uintptr_t address, bool write)
 {
 	volatile char *byte = (volatile char *)address;
 
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	if (write)
 		*byte = 0;
