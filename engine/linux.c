@@ -129,6 +129,12 @@ static int linux_space_create(unsigned space)
 	return linux_space_create_in(space, 0);
 }
 
+/* Space 0 is there even if nobody has made it. */
+static bool has_space(unsigned space)
+{
+	return space < kernel.spaces || space == 0;
+}
+
 /* What is mapped by then goes with the process. */
 static void linux_space_destroy(unsigned space)
 {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mm/page/lru.h"
+#include "port/rcu.h"
 #include "tests/explore/fixture.h"
 
 /* Pages of the mapping, at most; a pagevec's and two. */
@@ -305,6 +306,40 @@ const struct check group_drain_destroy_check = {
     .setup = setup,
     .body = {idle, move_and_destroy, give_back},
     .holds = holds_moved,
+    .teardown = teardown,
+    .variants = variants_group,
+};
+
+/* Nothing is charged to the leaf, and nothing can be: so it is gone for good as soon as it is destroyed. */
+static int setup_leaf_full(struct message *why)
+{
+	int error = setup_empty(why);
+
+	if (!error)
+		check_that(!sf_group_set_limit(group.leaf, 0));
+	return error;
+}
+
+static void move_and_destroy_for_good(void)
+{
+	move_and_destroy();
+	port_rcu_barrier();
+}
+
+static bool holds_gone(struct message *why)
+{
+	if (fixture.result[0] && fixture.result[0] != -ENOMEM)
+		return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[0],
+				     (uint64_t)-ENOMEM, why);
+	return holds_moved(why);
+}
+
+const struct check group_full_destroy_check = {
+    .name = "group-full-destroy",
+    .summary = "a fault is refused by a full group while its space leaves that, and it is destroyed",
+    .setup = setup_leaf_full,
+    .body = {write_page, move_and_destroy_for_good},
+    .holds = holds_gone,
     .teardown = teardown,
     .variants = variants_group,
 };

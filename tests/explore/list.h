@@ -42,6 +42,7 @@
 	X(group_charge_move_check)        \
 	X(group_charge_uncharge_check)    \
 	X(group_drain_destroy_check)      \
+	X(group_full_destroy_check)       \
 	X(group_life_check)               \
 	X(group_move_fork_check)          \
 	X(group_move_move_check)          \
