@@ -142,11 +142,6 @@ static void linux_space_destroy(unsigned space)
 		kernel.spaces = 0;
 }
 
-static bool has_space(unsigned space)
-{
-	return !space || space < kernel.spaces;
-}
-
 static int map(uintptr_t address, size_t length, int flags, int file)
 {
 	void *wanted = (void *)address;
