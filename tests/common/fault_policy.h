@@ -78,15 +78,19 @@ static inline void assert_good(struct sf_system *system)
 		fail_msg("%s", why.text);
 }
 
-/* The groups that fault_space() makes spaces in: the second below the first, which is below the root. */
+/*
+ * The groups that fault_space() makes spaces in: the second below the first, which is below the root of the
+ * one system that has them.
+ */
 static struct sf_group *fault_group[2];
+static struct sf_system *fault_grouped;
 
 static inline void fault_system_end(struct sf_system *system)
 {
 	struct sf_system_statistics statistics;
 
 	assert_good(system);
-	for (unsigned i = 2; i-- && fault_group[0];) {
+	for (unsigned i = 2; i-- && fault_grouped == system;) {
 		struct sf_group_statistics left;
 
 		/* What CPUs have charged ahead is given back. */
@@ -95,7 +99,8 @@ static inline void fault_system_end(struct sf_system *system)
 		assert_int_equal(left.usage, 0);
 		assert_int_equal(sf_group_destroy(fault_group[i]), 0);
 	}
-	fault_group[0] = NULL;
+	if (fault_grouped == system)
+		fault_grouped = NULL;
 	sf_system_statistics(system, &statistics);
 	assert_int_equal(statistics.anonymous_frames, 0);
 	assert_int_equal(statistics.table_frames, 0);
@@ -107,10 +112,12 @@ static inline struct sf_space *fault_space(struct sf_system *system)
 {
 	struct sf_space *space = NULL;
 
-	if (!fault_group[0]) {
+	if (!fault_grouped) {
+		fault_grouped = system;
 		assert_int_equal(sf_group_create(sf_group_root(system), &fault_group[0]), 0);
 		assert_int_equal(sf_group_create(fault_group[0], &fault_group[1]), 0);
 	}
+	assert_ptr_equal(fault_grouped, system);
 	assert_int_equal(sf_space_create_in(fault_group[1], &space), 0);
 	return space;
 }
