@@ -107,9 +107,10 @@ static void give_back(void)
 	check_that(!sf_advise(fixture.space, AT, 2 * PAGE, SF_ADVICE_DONTNEED));
 }
 
-static void unmap(void)
+static void unmap_for_good(void)
 {
 	check_that(!sf_unmap(fixture.space, AT, (PAGES + 1) * PAGE));
+	port_rcu_barrier();
 }
 
 /* What stocks and depots hold goes back; then each level has what its pages are, and `leaf` all of `top`. */
@@ -261,6 +262,13 @@ static void move_and_destroy(void)
 	group.leaf = NULL;
 }
 
+/* If the leaf is gone it is freed at once, whatever the other is about to do; as in unmap_for_good(). */
+static void move_and_destroy_for_good(void)
+{
+	move_and_destroy();
+	port_rcu_barrier();
+}
+
 /* What is left of a destroyed leaf is counted by the upper level. */
 static bool holds_moved(struct message *why)
 {
@@ -294,7 +302,7 @@ const struct check group_uncharge_destroy_check = {
     .name = "group-uncharge-destroy",
     .summary = "the last pages of a group go while it is destroyed",
     .setup = setup,
-    .body = {unmap, move_and_destroy},
+    .body = {unmap_for_good, move_and_destroy_for_good},
     .holds = holds_moved,
     .teardown = teardown,
     .variants = variants_group,
@@ -318,12 +326,6 @@ static int setup_leaf_full(struct message *why)
 	if (!error)
 		check_that(!sf_group_set_limit(group.leaf, 0));
 	return error;
-}
-
-static void move_and_destroy_for_good(void)
-{
-	move_and_destroy();
-	port_rcu_barrier();
 }
 
 static bool holds_gone(struct message *why)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Every check, by the name of its structure; and every check that is made of two operations on a scene
- * (tests/explore/pair.h), whose name is SCENE-FIRST-SECOND. tools/check-explored reads both.
- */
+/* Every check, by the name of its structure; and every check that is made of two operations on a scene
+ * (tests/explore/pair.h), whose name is SCENE-FIRST-SECOND. tools/check-explored reads both. */
 #ifndef TESTS_EXPLORE_LIST_H
 #define TESTS_EXPLORE_LIST_H
 
