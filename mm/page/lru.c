@@ -97,7 +97,8 @@ void lru_group_reparent(struct lru *lru, struct page_group *group)
 		struct lruvec *from = group->lruvec[i], *to;
 
 		spin_lock(&lru->place[i]->lock);
-		to = lruvec_of(group->parent, i);
+		/* The parent is live until the group has left it. */
+		to = group->parent->lruvec[i];
 		for (unsigned list = 0; list < LRU_LISTS; list++) {
 			if (list_empty(&from->list[list]))
 				continue;

@@ -364,6 +364,49 @@ const struct check group_life_check = {
     .variants = variants_group,
 };
 
+/* Two groups more, of which nobody has anything: they are gone for good as soon as they are destroyed. */
+static struct sf_group *outer, *inner;
+
+static int setup_nested(struct message *why)
+{
+	int error = setup(why);
+
+	if (!error) {
+		check_that(!sf_group_create(sf_group_root(fixture.system), &outer));
+		check_that(!sf_group_create(outer, &inner));
+	}
+	return error;
+}
+
+static void destroy_inner(void)
+{
+	check_that(!sf_group_destroy(inner));
+}
+
+static void destroy_outer(void)
+{
+	if (!sf_group_destroy(outer))
+		outer = NULL;
+	port_rcu_barrier();
+}
+
+static void end_nested(void)
+{
+	if (outer)
+		check_that(!sf_group_destroy(outer));
+	teardown();
+}
+
+const struct check group_destroy_both_check = {
+    .name = "group-destroy-both",
+    .summary = "a group and the one above it are destroyed",
+    .setup = setup_nested,
+    .body = {destroy_inner, destroy_outer},
+    .holds = holds,
+    .teardown = end_nested,
+    .variants = variants_group,
+};
+
 static void move_child(void)
 {
 	sf_space_set_group(fixture.child, group.top);

@@ -39,6 +39,7 @@
 	X(group_charge_limit_check)       \
 	X(group_charge_move_check)        \
 	X(group_charge_uncharge_check)    \
+	X(group_destroy_both_check)       \
 	X(group_drain_destroy_check)      \
 	X(group_full_destroy_check)       \
 	X(group_life_check)               \
