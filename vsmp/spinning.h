@@ -23,8 +23,8 @@ void spinning_look(struct cpu *leader);
 bool spinning_rescue(void);
 
 /*
- * [first, end) is freed: a CPU that was parked by port_cpu_relax() in a loop that has read there takes another
- * turn. One that waits for a word there must not be.
+ * [first, end) is freed: a CPU that was parked by port_cpu_relax() in a loop that has read there takes
+ * another turn. One that waits for a word there must not be.
  */
 void spinning_forget(const struct line *first, const struct line *end);
 
