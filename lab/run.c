@@ -26,6 +26,7 @@ static struct workload_size size_of(const struct run_request *request)
 				      .warm_up = request->warm_up,
 				      .settings = request->settings,
 				      .simulated = run_is_simulated(request->engine),
+				      .small = request->small,
 				      .unchecked = request->unchecked};
 }
 

@@ -29,6 +29,7 @@ struct workload_size {
 	uint64_t warm_up;   /* and before it */
 	struct workload_settings settings;
 	bool simulated; /* on a virtual machine: rounds may be shorter, in proportion */
+	bool small;     /* for exploration: a round is of some pages only */
 	/* Leave out the check and the tearing down: the process ends, and other runs of the same code were
 	 * checked. */
 	bool unchecked;
