@@ -112,9 +112,10 @@ VSMP_EXPORTS := engine_vsmp engine_explorer
 HOST_EXPORTS := engine_host
 LINUX_EXPORTS := engine_linux perf_script_read perf_report_free
 
-# Programs depend on this file, so that a source that is gone is linked no more.
-$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(LINUX_EXPORTS) $(VSMP_OBJECTS) $(CHECK_OBJECTS) \
-	$(HOST_OBJECTS) $(LINUX_OBJECTS) $(MODEL_OBJECTS) $(LAB_OBJECTS) $(CLI_OBJECTS) $(LIBRARY_OBJECTS))
+# Programs depend on this file, so that a source that is gone is linked no more. However the folder is called: what
+# tests install is what they run meanwhile.
+$(call note,$(BUILD)/sources,$(VSMP_EXPORTS) $(HOST_EXPORTS) $(LINUX_EXPORTS) $(patsubst $(BUILD)/%,%,$(VSMP_OBJECTS) \
+	$(CHECK_OBJECTS) $(HOST_OBJECTS) $(LINUX_OBJECTS) $(MODEL_OBJECTS) $(LAB_OBJECTS) $(CLI_OBJECTS) $(LIBRARY_OBJECTS)))
 
 # --- The command -----------------------------------------------------------------------------------------
 .PHONY: all

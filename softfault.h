@@ -488,8 +488,10 @@ struct sf_signal {
 	int signal;       /* SIGSEGV or SIGBUS */
 	int code;         /* SEGV_MAPERR, SEGV_ACCERR, BUS_ADRERR (also of a page that cannot be read) */
 	uint64_t address; /* that was touched */
-	/* With signal 0 and -ENOMEM: the group that is full, which is the space's or above it. NULL: RAM is
-	 * out. */
+	/*
+	 * With signal 0 and -ENOMEM: the group that is full, which is the space's or above it; if the space
+	 * was moved meanwhile, it may have been destroyed since. NULL: RAM is out.
+	 */
 	struct sf_group *group;
 };
 

@@ -141,6 +141,12 @@ static int linux_space_create(unsigned space)
 	return linux_space_create_in(space, 0);
 }
 
+/* Space 0 is there even if nobody has made it. */
+static bool has_space(unsigned space)
+{
+	return space < kernel.spaces || space == 0;
+}
+
 /* What is mapped by then goes with the process. */
 static void linux_space_destroy(unsigned space)
 {
@@ -161,7 +167,7 @@ static int map(uintptr_t address, size_t length, int flags, int file, uint64_t o
 
 static int linux_map_anon(unsigned space, uintptr_t address, size_t length, bool shared)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return map(address, length, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 }
@@ -200,7 +206,7 @@ static int linux_file_create(unsigned file, uint64_t bytes, bool on_disk)
 
 static int linux_file_map(unsigned space, uintptr_t address, size_t length, unsigned file, uint64_t offset)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	if (file >= ENGINE_FILES_MAX || !kernel.file[file])
 		return -EINVAL;
@@ -235,14 +241,14 @@ static int linux_file_copy(unsigned to, unsigned from, uint64_t offset, uint64_t
 
 static int linux_unmap(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return munmap((void *)address, length) ? -errno : 0;
 }
 
 static int linux_dontneed(unsigned space, uintptr_t address, size_t length)
 {
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	return madvise((void *)address, length, MADV_DONTNEED) ? -errno : 0;
 }
@@ -251,7 +257,7 @@ static int linux_touch(unsigned space, uintptr_t address, bool write)
 {
 	volatile char *byte = (volatile char *)address;
 
-	if (space >= kernel.cpus)
+	if (!has_space(space))
 		return -EOPNOTSUPP;
 	if (write)
 		*byte = 0;

@@ -190,7 +190,7 @@ static void remove_folder(const char *folder)
 /* The body of the remover: it has been told all paths when the pipe ends, and the last made goes first. */
 static _Noreturn void remove_at_end(int from_run)
 {
-	static char paths[1 << 18];
+	static char paths[ENGINE_GROUPS_MAX * PATH_BYTES];
 	size_t bytes = 0;
 	ssize_t got;
 

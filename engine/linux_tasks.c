@@ -297,10 +297,11 @@ static int run_processes(const struct linux_tasks *tasks, struct thread *threads
 		leader = leader ? leader : pid;
 		started++;
 	}
-	close(go[0]);
+	/* Our end for reading stays open: they may all have ended by now, and that must not end us. */
 	for (unsigned i = 0; !error && i < started; i++)
 		if (write(go[1], "", 1) != 1)
 			error = message_set(why, -EIO, "the tasks' processes cannot be started");
+	close(go[0]);
 	close(go[1]);
 	failed = started ? wait_for_processes(leader, started, error ? &(struct message){""} : why) : 0;
 	return error ? error : failed;

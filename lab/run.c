@@ -27,6 +27,7 @@ static struct workload_size size_of(const struct run_request *request)
 				      .seed = request->seed,
 				      .settings = request->settings,
 				      .simulated = run_is_simulated(request->engine),
+				      .small = request->small,
 				      .unchecked = request->unchecked};
 }
 

@@ -24,7 +24,7 @@ struct run_request {
 	const struct what_if *what_if; /* functions that are to cost less; NULL: none */
 	bool profile, locks, lines, conflicts;
 	bool unchecked; /* see struct workload_size */
-	bool small;     /* with no more memory than its own operations need */
+	bool small;     /* see struct workload_size; with no more memory than its own operations need */
 };
 
 struct run_result {

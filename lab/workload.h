@@ -38,6 +38,7 @@ struct workload_size {
 	uint64_t seed;      /* for a workload that draws numbers */
 	struct workload_settings settings;
 	bool simulated; /* on a virtual machine: rounds may be shorter, in proportion */
+	bool small;     /* for exploration: a round is of some pages only */
 	/* Leave out the check and the tearing down: the process ends, and other runs of the same code were
 	 * checked. */
 	bool unchecked;

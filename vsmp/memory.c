@@ -12,6 +12,7 @@
 #include "vsmp/explore/internal.h"
 #include "vsmp/line.h"
 #include "vsmp/observe/observe.h"
+#include "vsmp/spinning.h"
 
 /* Allocations in the order of their addresses. A freed one keeps its place, and serves the next of its size.
  */
@@ -197,6 +198,7 @@ static void retire(struct region *region, const void *pc)
 void vsmp_memory_free(void *memory, size_t bytes)
 {
 	struct region *region;
+	struct line *line;
 
 	if (!memory)
 		return;
@@ -212,7 +214,9 @@ void vsmp_memory_free(void *memory, size_t bytes)
 		return;
 	}
 	give_back(region);
-	line_forget(line_of(region->address), region->bytes >> LINE_SHIFT);
+	line = line_of(region->address);
+	spinning_forget(line, line + (region->bytes >> LINE_SHIFT));
+	line_forget(line, region->bytes >> LINE_SHIFT);
 	/* Whoever gets it next finds zeroes. */
 	if (region->bytes >= PORT_PAGE_SIZE)
 		madvise(memory, region->bytes, MADV_DONTNEED);

@@ -109,6 +109,15 @@ void spinning_look(struct cpu *leader)
 	}
 }
 
+/* A CPU that is parked by port_cpu_relax() takes another turn of its loop. */
+static void turn_again(struct cpu *cpu)
+{
+	stop_watching(cpu);
+	cpu->spinning = false;
+	cpu->clock += cost(VSMP_RELAX);
+	schedule_cpu(cpu);
+}
+
 bool spinning_rescue(void)
 {
 	bool any = false;
@@ -118,13 +127,33 @@ bool spinning_rescue(void)
 
 		if (cpu->state != CPU_PARKED || cpu->spin.word)
 			continue;
-		stop_watching(cpu);
-		cpu->spinning = false;
-		cpu->clock += cost(VSMP_RELAX);
-		schedule_cpu(cpu);
+		turn_again(cpu);
 		any = true;
 	}
 	return any;
+}
+
+static bool watches_in(const struct cpu *cpu, const struct line *first, const struct line *end)
+{
+	for (unsigned i = 0; i < WATCH_MAX; i++)
+		if (cpu->watches[i].place.line >= first && cpu->watches[i].place.line < end)
+			return true;
+	return false;
+}
+
+void spinning_forget(const struct line *first, const struct line *end)
+{
+	for (unsigned id = 0; id < machine->cpu_count; id++) {
+		struct cpu *cpu = &machine->cpus[id];
+
+		if (cpu->state != CPU_PARKED || !watches_in(cpu, first, end))
+			continue;
+		invariant(!cpu->spin.word);
+		/* It learns of it when it happens. */
+		if (current && cpu->clock < current->clock)
+			cpu->clock = current->clock;
+		turn_again(cpu);
+	}
 }
 
 /* Parks the current CPU on the lines that it watches already, until one is written to and read again. */

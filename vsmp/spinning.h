@@ -22,6 +22,12 @@ void spinning_look(struct cpu *leader);
  */
 bool spinning_rescue(void);
 
+/*
+ * [first, end) is freed: a CPU that was parked by port_cpu_relax() in a loop that has read there takes
+ * another turn. One that waits for a word there must not be.
+ */
+void spinning_forget(const struct line *first, const struct line *end);
+
 /* Looks at the word that `cpu` waits for, into cpu->spin.seen; true when it need not wait any more. */
 bool spinning_condition(struct cpu *cpu);
 

@@ -11,9 +11,12 @@
  *   spaces  each: every task has its own address space. one: they are threads in one.
  *   round   short: on a virtual machine in proportion, see below. real: of 128 MiB everywhere.
  *
- * The tasks do not wait for each other. The first round of each is shorter than the others, by another part
- * for each: so soon as many are at work on each part of a round as in the long run, and a window may be
- * shorter than a round where there are many tasks. Where there are few it is a whole number of rounds.
+ * The tasks do not wait for each other. The first round of each is of another length, from a quarter of a
+ * round to five quarters: so soon as many are at work on each part of a round as in the long run, and a
+ * window may be shorter than a round where there are many tasks. Where there are few it is a whole number of
+ * rounds. None is shorter than a quarter, since what it releases would only fill its CPU's list of free
+ * frames, a tenth of a short round: for a while nobody would need a zone's lock, as never happens where a
+ * round is real, and the counter's queue that comes of it stays (docs/FIDELITY.md).
  *
  * A real gather holds at most 8 + 19 * 510 = 9698 pages, so of a round of 32768 it releases three times that,
  * 88.8 %, in the middle of the unmapping, and the rest at its end. On a virtual machine a gather holds one
@@ -37,6 +40,13 @@
 #define SHORT_BATCHES 1u
 #define SHORT_PAGES   (REAL_PAGES * (8 + SHORT_BATCHES * 510) / (8 + 19 * 510))
 
+/*
+ * In exploration a round is more than a pagevec, and two of them more than a stock; so charging, adding to
+ * the LRU and releasing each meet their like of another CPU.
+ */
+#define SMALL_PAGES  20u
+#define SMALL_ROUNDS 2u
+
 /* So many tasks together make whole rounds by themselves. */
 #define MANY_TASKS 64u
 
@@ -57,7 +67,7 @@ struct worker {
 	CACHE_LINE_ALIGNED unsigned space;
 	uintptr_t start; /* of its memory */
 	uint64_t next;   /* page of it to touch next */
-	uint64_t round;  /* pages to touch before it is unmapped */
+	uint64_t round;  /* pages of it */
 	uint64_t touches;
 	int error;
 	const char *failed;
@@ -85,6 +95,8 @@ static bool is_short(const struct workload_size *size)
 
 static uint64_t round_pages(const struct workload_size *size)
 {
+	if (size->small)
+		return SMALL_PAGES;
 	return is_short(size) ? SHORT_PAGES : REAL_PAGES;
 }
 
@@ -111,7 +123,7 @@ static int map(struct group_release *run, struct worker *worker)
 {
 	worker->next = 0;
 	worker->failed = "mapping its memory";
-	return run->engine->map_anon(worker->space, worker->start, run->round * PAGE_BYTES, false);
+	return run->engine->map_anon(worker->space, worker->start, worker->round * PAGE_BYTES, false);
 }
 
 static int touch_next(struct group_release *run, struct worker *worker)
@@ -119,9 +131,9 @@ static int touch_next(struct group_release *run, struct worker *worker)
 	int error;
 
 	if (worker->next == worker->round) {
-		worker->round = run->round;
 		worker->failed = "unmapping its memory";
-		error = run->engine->unmap(worker->space, worker->start, run->round * PAGE_BYTES);
+		error = run->engine->unmap(worker->space, worker->start, worker->round * PAGE_BYTES);
+		worker->round = run->round;
 		if (!error)
 			error = map(run, worker);
 		if (error)
@@ -145,6 +157,8 @@ static uint64_t window(const struct group_release *run)
 {
 	uint64_t pages = run->size->measured;
 
+	if (run->size->small)
+		return SMALL_ROUNDS * run->round;
 	if (run->size->cpus >= MANY_TASKS)
 		return pages;
 	return (pages + run->round - 1) / run->round * run->round;
@@ -158,7 +172,7 @@ static uint64_t first_round(uint64_t pages, unsigned cpu)
 {
 	const uint32_t part = cpu * 0x9e3779b9u;
 
-	return 1 + ((pages - 1) * part >> 32);
+	return pages / 4 + 1 + ((pages - 1) * part >> 32);
 }
 
 /* Runs on every CPU. After an error it still has a window, for which the others wait. */
@@ -257,7 +271,7 @@ static void check_and_tear_down(void *argument)
 	run->error = run->engine->check(run->why);
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
 		if (!run->error && run->engine->unmap(run->workers[cpu].space, run->workers[cpu].start,
-						      run->round * PAGE_BYTES))
+						      run->workers[cpu].round * PAGE_BYTES))
 			run->error =
 			    message_set(run->why, -EIO, "the memory of CPU %u cannot be unmapped", cpu);
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)

@@ -11,9 +11,10 @@
 
 /*
  * How often a charge of one page is tried at a limit whose stocks have been drained. An attempt can fail only
- * since another was being taken back (mm/charge/counter.h); so one does not decide.
+ * since another was being taken back (mm/charge/counter.h), or since others have charged ahead again; so one
+ * does not decide.
  */
-#define CHARGE_TRIES 3u
+#define CHARGE_TRIES 5u
 
 /* What may meet other CPUs, since it happens once for many pages. */
 static const char charge_scope[] = "charge refill";
@@ -178,10 +179,16 @@ bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, s
 	return *fruitless < FRUITLESS_MAX;
 }
 
-void mem_cgroup_out_of_memory(struct sf_group *group)
+void mem_cgroup_out_of_memory(const struct charge *charge)
 {
-	if (group)
-		atomic_fetch_add_explicit(&group->out_of_memory, 1, memory_order_relaxed);
+	struct sf_group *full = charge->over_limit;
+
+	if (!full)
+		return;
+	port_rcu_read_lock();
+	if (group_is_below(rcu_dereference(charge->source), full))
+		atomic_fetch_add_explicit(&full->out_of_memory, 1, memory_order_relaxed);
+	port_rcu_read_unlock();
 }
 
 void groups_cpu_idle(struct groups *groups)

@@ -77,8 +77,12 @@ void uncharge_batch(struct sf_group *group, unsigned pages);
 bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, struct sf_group *over_limit,
 		      unsigned *fruitless);
 
-/* Counts that a fault failed in the end since the group's limit was reached; does nothing for NULL. */
-void mem_cgroup_out_of_memory(struct sf_group *group);
+/*
+ * Counts, outside of the read section of the charge, that a fault of a space failed in the end since
+ * charge->over_limit was full; does nothing for NULL. Nor if the space has left that group meanwhile, which
+ * can be gone then.
+ */
+void mem_cgroup_out_of_memory(const struct charge *charge);
 
 /*
  * The calling CPU stops for a while, or for good: gives back what it has charged ahead, and puts the pages on

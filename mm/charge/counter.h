@@ -3,7 +3,8 @@
  * How many pages are charged to a group and to all groups below it. Counters form a tree; a charge counts at
  * its counter and at every one above, or nowhere. How, the policy `group_counter` says:
  *
- *   page_counter  one atomic word a level: add, look whether that was too much, and take back if so
+ *   page_counter  one atomic word a level: look whether there is room, add, look whether that was too much
+ *                 all the same, and take back if so
  *                                                                                  mm/charge/page_counter.c
  *   res_counter   a number under a spinlock a level                                mm/charge/res_counter.c
  *

@@ -159,24 +159,28 @@ struct sf_group *group_create(struct sf_group *parent)
 	return make_group(parent->groups, parent);
 }
 
-/* Takes a group that nobody uses out of the tree of the live. */
-static bool leave_tree(struct sf_group *group)
+static bool is_unused(struct sf_group *group)
 {
-	struct groups *groups = group->groups;
 	bool unused;
 
-	spin_lock(&groups->tree_lock);
+	spin_lock(&group->groups->tree_lock);
 	unused = !group->children && !group->spaces;
-	if (unused)
-		group->parent->children--;
-	spin_unlock(&groups->tree_lock);
+	spin_unlock(&group->groups->tree_lock);
 	return unused;
+}
+
+/* The parent counts the group until then, so it stays while its lists and its counter are needed. */
+static void leave_tree(struct sf_group *group)
+{
+	spin_lock(&group->groups->tree_lock);
+	group->parent->children--;
+	spin_unlock(&group->groups->tree_lock);
 }
 
 int group_destroy(struct sf_group *group)
 {
 	invariant(group->parent);
-	if (!leave_tree(group))
+	if (!is_unused(group))
 		return -EBUSY;
 	drain_all_stock(group);
 	lru_group_reparent(group->groups->frames->lru, &group->pages);
@@ -184,6 +188,7 @@ int group_destroy(struct sf_group *group)
 	port_rcu_read_lock();
 	atomic_store_explicit(&group->offline, true, memory_order_seq_cst);
 	group_release_unused(group);
+	leave_tree(group);
 	port_rcu_read_unlock();
 	return 0;
 }

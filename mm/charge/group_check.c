@@ -57,6 +57,19 @@ static int check_group(struct sf_group *group, struct message *why)
 	return 0;
 }
 
+/* What a group that is gone had on its lists is on its parent's. */
+static int check_lists(struct groups *groups, struct sf_group *group, uint64_t *listed, struct message *why)
+{
+	uint64_t pages = 0;
+	int error = lru_group_check(groups->frames->lru, &group->pages, &pages, why);
+
+	if (!error && pages && atomic_load(&group->offline))
+		return message_set(
+		    why, -EINVAL, "a group that was destroyed has %" PRIu64 " pages on its LRU lists", pages);
+	*listed += pages;
+	return error;
+}
+
 int groups_check(struct groups *groups, struct message *why)
 {
 	struct groups_check check = {.groups = groups, .why = why};
@@ -75,7 +88,7 @@ int groups_check(struct groups *groups, struct message *why)
 	for (struct sf_group *group = groups->all; group && !error; group = group->next) {
 		error = check_group(group, why);
 		if (!error)
-			error = lru_group_check(groups->frames->lru, &group->pages, &listed, why);
+			error = check_lists(groups, group, &listed, why);
 	}
 	if (!error && listed != check.lru_pages)
 		return message_set(why, -EINVAL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice `page_counter`, as Linux has it since 3.19 (mm/page_counter.c, functions of the same names).
+ * The choice `page_counter`, as Linux has it since 3.19 (mm/page_counter.c, functions of the same names), but
+ * that what is plainly too much is refused before it is added.
  *
  * A charge adds, then reads the limit; who lowers the limit stores it, then reads the usage; all four are
  * sequentially consistent. So either the charge sees the new limit, or the one who lowers it sees the charge.
@@ -33,19 +34,37 @@ static void page_counter_uncharge(struct counter *counter, uint64_t pages)
 		page_counter_cancel(counter, pages);
 }
 
+/*
+ * Adds to one counter, unless that is too much for its limit. Where there is a limit the usage is read first:
+ * what is plainly too much must not be added even for a moment, since others would be refused for it. Many
+ * CPUs that try to charge ahead near a limit would leave no room for those who want one page.
+ */
+static bool page_counter_add(struct counter *counter, uint64_t pages)
+{
+	uint64_t limit = atomic_load_explicit(&counter->limit, memory_order_relaxed);
+	uint64_t usage;
+
+	if (limit != COUNTER_UNLIMITED &&
+	    (pages > limit || atomic_load_explicit(&counter->usage, memory_order_relaxed) > limit - pages))
+		return false;
+	usage = atomic_fetch_add_explicit(&counter->usage, pages, memory_order_seq_cst) + pages;
+	if (unlikely(usage > atomic_load_explicit(&counter->limit, memory_order_seq_cst))) {
+		page_counter_cancel(counter, pages);
+		return false;
+	}
+	raise_watermark(counter, usage);
+	return true;
+}
+
 static struct counter *page_counter_try_charge(struct counter *counter, uint64_t pages)
 {
 	for (struct counter *c = counter; c; c = c->parent) {
-		uint64_t usage = atomic_fetch_add_explicit(&c->usage, pages, memory_order_seq_cst) + pages;
-
-		if (unlikely(usage > atomic_load_explicit(&c->limit, memory_order_seq_cst))) {
-			page_counter_cancel(c, pages);
-			atomic_fetch_add_explicit(&c->failures, 1, memory_order_relaxed);
-			for (struct counter *charged = counter; charged != c; charged = charged->parent)
-				page_counter_cancel(charged, pages);
-			return c;
-		}
-		raise_watermark(c, usage);
+		if (likely(page_counter_add(c, pages)))
+			continue;
+		atomic_fetch_add_explicit(&c->failures, 1, memory_order_relaxed);
+		for (struct counter *charged = counter; charged != c; charged = charged->parent)
+			page_counter_cancel(charged, pages);
+		return c;
 	}
 	return NULL;
 }

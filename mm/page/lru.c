@@ -99,6 +99,7 @@ void lru_group_reparent(struct lru *lru, struct page_group *group)
 	for (unsigned i = 0; i < lru->places; i++) {
 		struct lruvec *from = group->lruvec[i], *to = lock_both(from, group->parent, i);
 
+		/* The parent is live until the group has left it. */
 		for (unsigned list = 0; list < LRU_LISTS; list++) {
 			uint64_t pages = lru_pages_at(group, i, list);
 

@@ -14,7 +14,7 @@ int access_fault(struct fault *fault, struct sf_space *space, uintptr_t address,
 	if (!error)
 		system_count_fault(space->parts.system, fault->events);
 	else if (error == -ENOMEM)
-		mem_cgroup_out_of_memory(fault->over_limit);
+		mem_cgroup_out_of_memory(&fault->charge);
 	return error;
 }
 

@@ -173,12 +173,12 @@ processors=$(nproc)
 run run pfn-insert --engine host --faults 10 --reps 1 --variant lock,cmpxchg --cpus 1,$((2 * processors + 1))
 [ "$status" = 0 ] && [ "$(cat "$work/stderr")" = "softfault: warning: $((2 * processors + 1)) CPUs are far more than the $processors processors of this computer; they take turns, and the times say so" ]
 report host_warns_once_of_too_few_processors $?
-accepts reproduce "^lock +2 to 4 +13\.1x" reproduce --report "$work/r.html"
+accepts reproduce "^lock +2 to 4 +13\.1x" reproduce pfn-insert --report "$work/r.html"
 accepts reproduce_says_what_is_assumed "assumed: " reproduce pfn-insert --report "$work/r.html"
 accepts calibrate "16 points|8 points" calibrate westmere-ex-80 --points 4
 
 # --- The same command and seed, the same output ----------------------------------------------------------
-for arguments in "run pfn-insert --reps 3 --profile --locks --lines --conflicts" "reproduce --report $work/r.html" "calibrate opteron-48 --points 4"; do
+for arguments in "run pfn-insert --reps 3 --profile --locks --lines --conflicts" "reproduce pfn-insert --report $work/r.html" "calibrate opteron-48 --points 4"; do
 	"$softfault" $arguments --json "$work/one.json" >"$work/one" 2>&1 &&
 		"$softfault" $arguments --json "$work/two.json" >"$work/two" 2>&1 &&
 		cmp "$work/one" "$work/two" && cmp "$work/one.json" "$work/two.json"
@@ -322,7 +322,7 @@ done
 COLUMNS=60 run reproduce --report "$work/r.html"
 [ "$(awk '{ print length }' "$work/stdout" | sort -n | tail -1)" -le 60 ]
 report reproduce_fits_into_60 $?
-run reproduce --report "$work/r.html"
+run reproduce pfn-insert --report "$work/r.html"
 ! grep -q "$(printf '\033')" "$work/stdout" && [ ! -s "$work/stderr" ]
 report no_codes_into_pipes $?
 if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then

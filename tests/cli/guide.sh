@@ -12,7 +12,7 @@ passed=0
 failed=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH MAKEFLAGS MFLAGS MAKELEVEL
+unset SOFTFAULT_PATH MAKEFLAGS MFLAGS MAKELEVEL BUILD
 
 try() { # try NAME COMMAND...: passes when the command does
 	local name=$1

@@ -81,16 +81,14 @@ static inline void assert_good(struct sf_system *system)
 
 /* The groups that fault_space() makes spaces in: the second below the first, which is below the root. */
 static struct sf_group *fault_group[2];
+static struct sf_system *fault_group_system; /* whose they are */
 
 static inline void fault_system_end(struct sf_system *system)
 {
 	struct sf_system_statistics statistics;
 
-	/* A test can have another system as well, with no space in it. */
-	bool own = fault_group[0] && fault_group[0]->groups->system == system;
-
 	assert_good(system);
-	for (unsigned i = 2; i-- && own;) {
+	for (unsigned i = 2; i-- && fault_group_system == system;) {
 		struct sf_group_statistics left;
 
 		/* What CPUs have charged ahead is given back. */
@@ -99,8 +97,8 @@ static inline void fault_system_end(struct sf_system *system)
 		assert_int_equal(left.usage, 0);
 		assert_int_equal(sf_group_destroy(fault_group[i]), 0);
 	}
-	if (own)
-		fault_group[0] = NULL;
+	if (fault_group_system == system)
+		fault_group_system = NULL;
 	sf_system_statistics(system, &statistics);
 	assert_int_equal(statistics.anonymous_frames, 0);
 	assert_int_equal(statistics.table_frames, 0);
@@ -112,10 +110,12 @@ static inline struct sf_space *fault_space(struct sf_system *system)
 {
 	struct sf_space *space = NULL;
 
-	if (!fault_group[0]) {
+	if (!fault_group_system) {
+		fault_group_system = system;
 		assert_int_equal(sf_group_create(sf_group_root(system), &fault_group[0]), 0);
 		assert_int_equal(sf_group_create(fault_group[0], &fault_group[1]), 0);
 	}
+	assert_ptr_equal(fault_group_system, system);
 	assert_int_equal(sf_space_create_in(fault_group[1], &space), 0);
 	return space;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mm/page/lru.h"
+#include "port/rcu.h"
 #include "tests/explore/fixture.h"
 
 /* Pages of the mapping, at most; a pagevec's and two. */
@@ -106,9 +107,10 @@ static void give_back(void)
 	check_that(!sf_advise(fixture.space, AT, 2 * PAGE, SF_ADVICE_DONTNEED));
 }
 
-static void unmap(void)
+static void unmap_for_good(void)
 {
 	check_that(!sf_unmap(fixture.space, AT, (PAGES + 1) * PAGE));
+	port_rcu_barrier();
 }
 
 /* What stocks and depots hold goes back; then each level has what its pages are, and `leaf` all of `top`. */
@@ -260,6 +262,13 @@ static void move_and_destroy(void)
 	group.leaf = NULL;
 }
 
+/* If the leaf is gone it is freed at once, whatever the other is about to do; as in unmap_for_good(). */
+static void move_and_destroy_for_good(void)
+{
+	move_and_destroy();
+	port_rcu_barrier();
+}
+
 /* What is left of a destroyed leaf is counted by the upper level. */
 static bool holds_moved(struct message *why)
 {
@@ -293,7 +302,7 @@ const struct check group_uncharge_destroy_check = {
     .name = "group-uncharge-destroy",
     .summary = "the last pages of a group go while it is destroyed",
     .setup = setup,
-    .body = {unmap, move_and_destroy},
+    .body = {unmap_for_good, move_and_destroy_for_good},
     .holds = holds_moved,
     .teardown = teardown,
     .variants = variants_group,
@@ -305,6 +314,34 @@ const struct check group_drain_destroy_check = {
     .setup = setup,
     .body = {idle, move_and_destroy, give_back},
     .holds = holds_moved,
+    .teardown = teardown,
+    .variants = variants_group,
+};
+
+/* Nothing is charged to the leaf, and nothing can be: so it is gone for good as soon as it is destroyed. */
+static int setup_leaf_full(struct message *why)
+{
+	int error = setup_empty(why);
+
+	if (!error)
+		check_that(!sf_group_set_limit(group.leaf, 0));
+	return error;
+}
+
+static bool holds_gone(struct message *why)
+{
+	if (fixture.result[0] && fixture.result[0] != -ENOMEM)
+		return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[0],
+				     (uint64_t)-ENOMEM, why);
+	return holds_moved(why);
+}
+
+const struct check group_full_destroy_check = {
+    .name = "group-full-destroy",
+    .summary = "a fault is refused by a full group while its space leaves that, and it is destroyed",
+    .setup = setup_leaf_full,
+    .body = {write_page, move_and_destroy_for_good},
+    .holds = holds_gone,
     .teardown = teardown,
     .variants = variants_group,
 };
@@ -324,6 +361,49 @@ const struct check group_life_check = {
     .body = {make_and_destroy, move_and_destroy, set_limit},
     .holds = holds_moved,
     .teardown = teardown,
+    .variants = variants_group,
+};
+
+/* Two groups more, of which nobody has anything: they are gone for good as soon as they are destroyed. */
+static struct sf_group *outer, *inner;
+
+static int setup_nested(struct message *why)
+{
+	int error = setup(why);
+
+	if (!error) {
+		check_that(!sf_group_create(sf_group_root(fixture.system), &outer));
+		check_that(!sf_group_create(outer, &inner));
+	}
+	return error;
+}
+
+static void destroy_inner(void)
+{
+	check_that(!sf_group_destroy(inner));
+}
+
+static void destroy_outer(void)
+{
+	if (!sf_group_destroy(outer))
+		outer = NULL;
+	port_rcu_barrier();
+}
+
+static void end_nested(void)
+{
+	if (outer)
+		check_that(!sf_group_destroy(outer));
+	teardown();
+}
+
+const struct check group_destroy_both_check = {
+    .name = "group-destroy-both",
+    .summary = "a group and the one above it are destroyed",
+    .setup = setup_nested,
+    .body = {destroy_inner, destroy_outer},
+    .holds = holds,
+    .teardown = end_nested,
     .variants = variants_group,
 };
 

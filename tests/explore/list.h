@@ -47,7 +47,9 @@
 	X(group_charge_limit_check)       \
 	X(group_charge_move_check)        \
 	X(group_charge_uncharge_check)    \
+	X(group_destroy_both_check)       \
 	X(group_drain_destroy_check)      \
+	X(group_full_destroy_check)       \
 	X(group_life_check)               \
 	X(group_move_fork_check)          \
 	X(group_move_move_check)          \

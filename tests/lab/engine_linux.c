@@ -339,6 +339,30 @@ static void groups_are_gone_afterwards(void **state)
 	munmap(seen, sizeof(*seen));
 }
 
+/* Somebody else has removed the group: the run says so, however soon its processes end. */
+static void a_group_that_is_gone_is_an_error(void **state)
+{
+	struct engine_timing timing;
+	struct message why = {""};
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		assert_int_equal(engine_linux.open(&config, &why), 0);
+		if (engine_linux.group_create(1, 0)) {
+			engine_linux.close();
+			skip();
+		}
+		assert_int_equal(system("find /sys/fs/cgroup -depth -name \"softfault-$PPID-1\" -exec rmdir "
+					"{} + 2>/dev/null"),
+				 0);
+		assert_false(any_group_left());
+		assert_int_equal(engine_linux.space_create_in(0, 1), 0);
+		assert_int_equal(engine_linux.run(spin, NULL, &timing, &why), -EACCES);
+		assert_string_equal(why.text, "a task's process cannot enter its control group");
+		engine_linux.close();
+	}
+}
+
 static void refusals_say_why(void **state)
 {
 	struct engine_config bad = {.cpus = 0};
@@ -370,7 +394,8 @@ int main(void)
 	    cmocka_unit_test(counts_every_fault),         cmocka_unit_test(maps_a_file_of_memory),
 	    cmocka_unit_test(bodies_may_give_up),         cmocka_unit_test(shows_a_profile_or_says_why_not),
 	    cmocka_unit_test(spaces_are_processes),       cmocka_unit_test(a_process_that_dies_ends_the_run),
-	    cmocka_unit_test(groups_are_gone_afterwards), cmocka_unit_test(refusals_say_why),
+	    cmocka_unit_test(groups_are_gone_afterwards), cmocka_unit_test(a_group_that_is_gone_is_an_error),
+	    cmocka_unit_test(refusals_say_why),
 	};
 
 	return cmocka_run_group_tests_name("lab/engine_linux", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "port/cpu.h"
+#include "port/memory.h"
 #include "port/rcu.h"
 #include "port/spin.h"
 #include "port/wait.h"
@@ -113,6 +114,43 @@ static void test_relax_on_two_lines(void **state)
 		wide = 0;
 		fixture_create(2, 2, 1, 2, seed);
 		assert_int_equal(vsmp_run(relax_on_two_lines, NULL, 1000, NULL), 0);
+		vsmp_destroy();
+	}
+}
+
+/* A turn of a loop has read memory that is then freed: nothing will ever be written there, and it goes on. */
+static void relax_on_what_is_freed(unsigned cpu, void *argument)
+{
+	static _Atomic uint32_t *memory;
+
+	(void)argument;
+	if (cpu == 0) {
+		memory = port_memory_alloc(64, 0, NULL);
+		atomic_store(&word, 1);
+		port_spin_until_u32(&word, ~0u, 2);
+		port_rcu_synchronize();
+		port_memory_free(memory, 64);
+		atomic_store(&other_word, 1);
+		return;
+	}
+	port_spin_until_u32(&word, ~0u, 1);
+	for (bool first = true; !atomic_load(&other_word); first = false) {
+		if (first) {
+			port_rcu_read_lock();
+			atomic_store(&word, 2 + atomic_load(memory));
+			port_rcu_read_unlock();
+		}
+		port_cpu_relax();
+	}
+}
+
+static void test_relax_on_what_is_freed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		word = other_word = 0;
+		fixture_create(2, 1, 1, 2, seed);
+		assert_int_equal(vsmp_run(relax_on_what_is_freed, NULL, 1000, NULL), 0);
 		vsmp_destroy();
 	}
 }
@@ -344,6 +382,7 @@ int main(void)
 	    cmocka_unit_test(test_spinning),
 	    cmocka_unit_test(test_token),
 	    cmocka_unit_test(test_relax_on_two_lines),
+	    cmocka_unit_test(test_relax_on_what_is_freed),
 	    cmocka_unit_test(test_compare_and_swap_loops),
 	    cmocka_unit_test(test_sleeping),
 	    cmocka_unit_test(test_grace_periods),

@@ -197,6 +197,8 @@ static void check(struct stage *stage, bool drained)
 		assert_in_range(usage(stage->naive[i].group), pages, pages + (counts(stage, i) ? slack : 0));
 		assert_true(usage(stage->naive[i].group) <= stage->naive[i].limit);
 	}
+	if (drained)
+		assert_int_equal(lru_waiting(stage->ground.frames->lru), 0);
 	assert_ground_good(&stage->ground, stage->count);
 }
 

@@ -250,7 +250,7 @@ static void files_are_charged(struct sf_system *system, const char *policy)
 	assert_int_equal(sf_group_set_limit(ground.leaf, SF_GROUP_UNLIMITED), 0);
 	assert_int_equal(sf_object_punch(object, 2 * PAGE, PAGE), 0);
 	get_byte(ground.space, BASE + 8 * PAGE);
-	/* A page whose read has failed stays, for who tries again. */
+	/* A page that cannot be read stays, for who reads it again, and stays charged. */
 	file.error = -EIO;
 	atomic_store(&file.good, 0);
 	assert_sigbus(ground.space, BASE + 10 * PAGE, SF_READ);
