@@ -103,6 +103,8 @@ static void value_cell(struct table *table, const struct figure_row *row, double
 		table_cell(table, "-");
 	else if (row->is_share)
 		table_cell(table, "%s %%", number_percent(value).text);
+	else if (row->published->quantity == PUBLISHED_RATE)
+		table_cell(table, "%s M/s", number_text(value / 1e6).text);
 	else
 		table_cell(table, "%s %s", number_text(value).text, row->published->unit);
 }

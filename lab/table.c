@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define GAP         2  /* columns between two */
-#define WRAP_MIN    24 /* the column that wraps is not made narrower than this */
+#define WRAP_MIN    20 /* the column that wraps is not made narrower than this */
 #define COLUMNS_MAX 24
 #define TEXT_WIDTH  100 /* of paragraphs, where there is no bound */
 

@@ -104,6 +104,9 @@ sed -e 's/cpus: \[32, 256\]/cpus: [2, 4]/' -e 's/cpus: 32$/cpus: 2/' -e 's/cpus:
 	-e 's/simulated: .*/simulated: 32/' experiments/pfn-insert.yaml >"$own/experiments/pfn-insert.yaml"
 sed -e 's/cpus: \[64\]/cpus: [4]/' -e 's/cpus: 64$/cpus: 4/' -e 's/published: 65536/published: 4096/' \
 	-e 's/simulated: [0-9]*/simulated: 32/' experiments/shared-fault.yaml >"$own/experiments/shared-fault.yaml"
+sed -e 's/cpus: \[160\]/cpus: [4]/' -e 's/cpus: 160$/cpus: 4/' -e 's/simulated: [0-9]*/simulated: 32/' \
+	-e 's/warm_up: [0-9]*/warm_up: 32/' -e 's/sweep: [0-9]*/sweep: 32/' experiments/group-release.yaml \
+	>"$own/experiments/group-release.yaml"
 
 SOFTFAULT_PATH=$work/nowhere run list
 [ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&
