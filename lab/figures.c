@@ -155,8 +155,11 @@ void figures_print(FILE *out, unsigned width, const struct figures *figures)
 	    {"what", TABLE_LEFT, 0, 1},       {"published", TABLE_RIGHT, 0, 0}, {"ours", TABLE_RIGHT, 0, 0},
 	    {"ratio", TABLE_RIGHT, 4, 0},     {"error", TABLE_RIGHT, 1, 0},     {"kind", TABLE_LEFT, 5, 0},
 	};
-	struct table *table = table_create(columns, ARRAY_SIZE(columns));
+	struct table *table;
 
+	if (!figures->count)
+		return;
+	table = table_create(columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < figures->count; i++) {
 		const struct figure_row *row = &figures->rows[i];
 

@@ -9,8 +9,9 @@
 #include "lab/statistics.h"
 #include "lab/table.h"
 
-/* Cases that stand beside each other. */
-#define CASES_MAX 6u
+/* Cases that stand beside each other, at most; and how much room each takes then. */
+#define CASES_MAX  6u
+#define CASE_WIDTH 18u
 
 static const struct workload *workload_of(const struct study *study)
 {
@@ -65,7 +66,7 @@ static bool has_figure(const struct study *study, size_t first, size_t count, un
 static void print_some(FILE *out, unsigned width, const struct study *study, size_t first, size_t count)
 {
 	const struct workload *workload = workload_of(study);
-	struct table_column columns[1 + CASES_MAX] = {{"measured", TABLE_LEFT, 0, 0}};
+	struct table_column columns[1 + CASES_MAX] = {{"measured", TABLE_LEFT, 0, 1}};
 	char names[CASES_MAX][96];
 	struct table *table;
 
@@ -91,12 +92,13 @@ static void print_some(FILE *out, unsigned width, const struct study *study, siz
 
 void measured_print(FILE *out, unsigned width, const struct study *study)
 {
-	size_t cases = study->plan.case_count;
+	size_t cases = study->plan.case_count, beside = width ? width / CASE_WIDTH : CASES_MAX;
 
 	if (!workload_of(study)->figure_count)
 		return;
-	for (size_t first = 0; first < cases; first += CASES_MAX)
-		print_some(out, width, study, first, cases - first < CASES_MAX ? cases - first : CASES_MAX);
+	beside = beside > CASES_MAX ? CASES_MAX : beside ? beside : 1;
+	for (size_t first = 0; first < cases; first += beside)
+		print_some(out, width, study, first, cases - first < beside ? cases - first : beside);
 }
 
 /* The only figure that a case has; -1: it has none or several. */
@@ -127,7 +129,7 @@ static int together(const struct study *study, size_t alone, unsigned figure)
 void measured_print_alone(FILE *out, unsigned width, const struct study *study)
 {
 	static const struct table_column columns[] = {
-	    {"step", TABLE_LEFT, 0, 0},          {"CPUs", TABLE_RIGHT, 0, 0},
+	    {"step", TABLE_LEFT, 0, 1},          {"CPUs", TABLE_RIGHT, 0, 0},
 	    {"alone", TABLE_RIGHT, 0, 0},        {"with the others", TABLE_RIGHT, 0, 0},
 	    {"they cost it", TABLE_RIGHT, 0, 0}, {"of its time (%)", TABLE_RIGHT, 1, 0},
 	};

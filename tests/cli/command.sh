@@ -107,6 +107,12 @@ sed -e 's/cpus: \[64\]/cpus: [4]/' -e 's/cpus: 64$/cpus: 4/' -e 's/published: 65
 sed -e 's/cpus: \[160\]/cpus: [4]/' -e 's/cpus: 160$/cpus: 4/' -e 's/simulated: [0-9]*/simulated: 32/' \
 	-e 's/warm_up: [0-9]*/warm_up: 32/' -e 's/sweep: [0-9]*/sweep: 32/' experiments/group-release.yaml \
 	>"$own/experiments/group-release.yaml"
+sed -e 's/simulated: [0-9]*/simulated: 32/' -e 's/warm_up: [0-9]*/warm_up: 8/' -e 's/sweep: [0-9]*/sweep: 16/' \
+	-e 's/repetitions: [0-9]*/repetitions: 2/' experiments/reclaim-copy.yaml >"$own/experiments/reclaim-copy.yaml"
+sed -e 's/simulated: [0-9]*/simulated: 128/' -e 's/warm_up: [0-9]*/warm_up: 128/' experiments/over-commit.yaml \
+	>"$own/experiments/over-commit.yaml"
+sed -e 's/simulated: [0-9]*/simulated: 1/' -e 's/warm_up: [0-9]*/warm_up: 1/' -e 's/1, 4, 16, 64, 256/1, 2, 4/' \
+	-e 's/\[64\]/[4]/' experiments/whole.yaml >"$own/experiments/whole.yaml"
 
 SOFTFAULT_PATH=$work/nowhere run list
 [ "$status" = 2 ] && [ "$(wc -l <"$work/stderr")" = 1 ] &&

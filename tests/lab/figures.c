@@ -92,7 +92,7 @@ static void sums_up_predictions_only(void **state)
 	struct published figures_published[] = {seconds(2, 30, PUBLISHED_FITTED),
 						seconds(8, 80, PUBLISHED_PREDICTED), share(2, 20),
 						share(8, 28)};
-	struct published_list list = {figures_published, 4};
+	struct published_list list = {.published = figures_published, .published_count = 4};
 	struct figures figures = {0};
 	struct figures_summary summary;
 	struct bench bench;
@@ -125,7 +125,7 @@ static void sums_up_predictions_only(void **state)
 static void says_where_a_run_cannot_tell(void **state)
 {
 	struct published figures_published[] = {share(2, 20)};
-	struct published_list list = {figures_published, 1};
+	struct published_list list = {.published = figures_published, .published_count = 1};
 	struct figures figures = {0};
 	struct figures_summary summary;
 	struct bench bench;
