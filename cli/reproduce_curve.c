@@ -27,7 +27,8 @@ static unsigned most_cpus(const struct study_plan *plan)
 
 int reproduce_curve_plan(struct reproduce_curve *curve, const struct study_plan *plan, struct message *why)
 {
-	unsigned most = most_cpus(plan);
+	const struct experiment *experiment = plan->experiment;
+	unsigned most = most_cpus(plan), step = experiment->operations.sweep_corners_only ? 4 : 2;
 	size_t count = 0;
 
 	curve->cases = calloc(plan->case_count * CPU_COUNTS_MAX + 1, sizeof(*curve->cases));
@@ -35,7 +36,7 @@ int reproduce_curve_plan(struct reproduce_curve *curve, const struct study_plan 
 		return message_set(why, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < plan->case_count; i++)
 		for (unsigned cpus = 1; is_first(plan, i) && cpus <= most;
-		     cpus = cpus < most && cpus * 2 > most ? most : cpus * 2) {
+		     cpus = cpus < most && cpus * step > most ? most : cpus * step) {
 			curve->cases[count] = plan->cases[i];
 			curve->cases[count++].cpus = cpus;
 		}
@@ -43,8 +44,8 @@ int reproduce_curve_plan(struct reproduce_curve *curve, const struct study_plan 
 	curve->plan.cases = curve->cases;
 	curve->plan.case_count = count;
 	curve->plan.repetitions = 1;
-	curve->plan.operations = plan->experiment->operations.sweep;
-	curve->plan.warm_up = plan->experiment->operations.sweep_warm_up;
+	curve->plan.operations = experiment->operations.sweep;
+	curve->plan.warm_up = experiment->operations.sweep_warm_up;
 	curve->plan.profile = curve->plan.locks = curve->plan.lines = curve->plan.conflicts = true;
 	return 0;
 }

@@ -15,8 +15,9 @@ struct reproduce_curve {
 };
 
 /*
- * Plans each variant of `plan`, the way it is run there, on 1, 2, 4, ... CPUs up to the most there, with the
- * experiment's few operations of a sweep, and all observed. Returns 0, or -ENOMEM with a message.
+ * Plans each variant of `plan`, the way it is run there, on 1, 2, 4, ... CPUs up to the most there, or on 1,
+ * 4, 16, ... where runs are so long that a sweep goes to corners only, with the experiment's few operations
+ * of a sweep, and all observed. Returns 0, or -ENOMEM with a message.
  */
 int reproduce_curve_plan(struct reproduce_curve *curve, const struct study_plan *plan, struct message *why);
 void reproduce_curve_free(struct reproduce_curve *curve);

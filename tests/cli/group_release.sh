@@ -49,9 +49,14 @@ end = share("res_counter_uncharge_until", "tlb_finish_mmu")
 assert abs(middle - 90.12) <= 5 and abs(middle + end - 100) < 1, (middle, end)
 PYTHON
 
-check default_scales_to_256_CPUs --variant default --machine uv --cpus 1,256 --faults 300 <<'PYTHON'
+# Refills of the stocks and of the depots of frames are all that still meets, and each only its like.
+check default_scales_to_256_CPUs --variant default --machine uv --cpus 1,256 --faults 300 --lines --conflicts <<'PYTHON'
 one, many = rate("default", 1), rate("default", 256)
 assert many >= 0.9 * 256 * one, many / one
+conflicts = {(met["operation"], met["with"]) for met in row["default", 256]["conflicts"]}
+assert conflicts == {("charge refill", "charge refill"), ("frame refill", "frame refill")}, conflicts
+written = {line["name"].split(".")[0] for line in row["default", 256]["lines"] if line["writers"]}
+assert written == {"struct stock_depot", "struct sf_group", "struct frame_depot"}, written
 PYTHON
 
 groups() {
