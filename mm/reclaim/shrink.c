@@ -55,7 +55,8 @@ static bool has_other_users(const struct page *page)
 
 	known += page_has_flag(page, PG_swapcache) != 0;
 	known += page_has_flag(page, PG_cached) != 0;
-	return page_refcount(page) > known;
+	/* Acquire: what a user did before it put its reference is seen. */
+	return atomic_load_explicit(&page->refcount, memory_order_acquire) > known;
 }
 
 /*
@@ -207,6 +208,12 @@ static enum fate write_anonymous(struct shrink *shrink, struct page *page)
 
 	if (!page_has_flag(page, PG_dirty))
 		return take(shrink, page);
+	/* Pinned before it was unmapped: it may be written to until it is not, and is dirty then. */
+	if (has_other_users(page)) {
+		shrink->round->busy = true;
+		page_unlock(page);
+		return FATE_INACTIVE;
+	}
 	failed = swap_writer_add(&shrink->writer, page);
 	page_unlock(page);
 	return failed ? FATE_ACTIVE : FATE_WRITTEN;
