@@ -109,14 +109,20 @@ static enum evict take_out(struct evict_batch *batch, struct page *page, uintptr
 	return EVICT_COMING;
 }
 
+/*
+ * The users first: a mapping that was there can make the page dirty as long as it is, and who ends it does so
+ * before it puts its reference. When none is left, nobody makes the page dirty but a write-back that fails,
+ * which has it PG_writeback until then.
+ */
 static enum evict end_file(struct evict_batch *batch, struct page *page)
 {
+	bool unused = is_unused(page);
 	uint32_t flags = atomic_load_explicit(&page->flags, memory_order_acquire);
 
 	/* An unmapping can have found it dirty. */
 	if ((flags & PG_dirty) && !(flags & PG_writeback) && !page_mapcount(page))
 		return keep(page, EVICT_DIRTY);
-	if ((flags & (PG_dirty | PG_writeback)) || !is_unused(page))
+	if ((flags & (PG_dirty | PG_writeback)) || !unused)
 		return keep(page, EVICT_KEPT);
 	return take_out(batch, page, index_entry_of_shadow(workingset_evict(page)));
 }

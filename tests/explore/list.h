@@ -15,6 +15,7 @@
 	X(evict_store_check)              \
 	X(evict_truncate_check)           \
 	X(evict_truncate_file_check)      \
+	X(evict_unmap_check)              \
 	X(evict_write_back_check)         \
 	X(fault_fork_again_check)         \
 	X(fault_fork_check)               \

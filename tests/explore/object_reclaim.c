@@ -119,6 +119,42 @@ const struct check evict_store_check = {
     .variants = variants_pairwise,
 };
 
+/* The first page is clean, and stays mapped when reclaim wants it: the mapping is locked in memory. */
+static int setup_locked(struct message *why)
+{
+	int error = setup_file(why);
+
+	if (error)
+		return error;
+	check_that(!sf_lock(fixture.space, AT, PAGE));
+	check_that(!sf_object_sync(fixture.object));
+	return 0;
+}
+
+static void swap_word_and_unmap(void)
+{
+	swap_word();
+	check_that(!sf_unmap(fixture.space, AT, PAGE));
+}
+
+static bool holds_unmapped(struct message *why)
+{
+	if (!fixture_good(why) || !fixture_file_good(why))
+		return false;
+	fixture_map_object(AT, 2, RW, SF_MAP_SHARED);
+	return holds_words(why);
+}
+
+const struct check evict_unmap_check = {
+    .name = "evict-unmap",
+    .summary = "reclaim of a file's page that is mapped against a write through the mapping and its end",
+    .setup = setup_locked,
+    .body = {evict_first, swap_word_and_unmap},
+    .holds = holds_unmapped,
+    .teardown = fixture_close,
+    .variants = variants_pairwise,
+};
+
 static bool holds_first(struct message *why)
 {
 	return fixture_good(why) &&
