@@ -227,35 +227,40 @@ bool swap_take_page(struct swap *swap, struct page *page)
 	return true;
 }
 
-/* Whether nothing names the slot of a page that may be in the cache. A hint, but never wrong for long. */
-static bool is_unused(const struct swap *swap, const struct page *page)
+/*
+ * Whether nothing names a slot that had `page` a moment ago, and has it still. A hint, but never wrong for
+ * long. It goes by the slot: what page->swap is when the page has left the cache, nobody knows.
+ */
+static bool is_unused(const struct swap *swap, struct swap_entry entry, const struct page *page)
 {
-	struct swap_entry entry = page_swap_entry(page);
 	uint64_t word =
 	    atomic_load_explicit(swap_word(swap_area_of(swap, entry), entry), memory_order_acquire);
 
-	return !(word & SLOT_COUNT_MASK) && !has_flags(page, PG_writeback);
+	return (word & SLOT_PFN_MASK) == page_to_pfn(swap->frames, page) && !(word & SLOT_COUNT_MASK) &&
+	       !has_flags(page, PG_writeback);
 }
 
 /* Another one may have put the last reference while this had the page locked in vain. */
 bool swap_try_take_page(struct swap *swap, struct page *page)
 {
-	bool taken;
+	struct swap_entry entry;
+	bool cached, taken;
 
 	do {
 		/* Who looks without the lock may see it a moment late, and leaves the page to reclaim. */
 		if (!page_has_flag(page, PG_swapcache) || !page_try_flag(page, PG_locked))
 			return false;
-		taken = page_has_flag(page, PG_swapcache) && swap_take_page(swap, page);
+		cached = page_has_flag(page, PG_swapcache);
+		entry = cached ? page_swap_entry(page) : (struct swap_entry){0};
+		taken = cached && swap_take_page(swap, page);
 		page_unlock(page);
-	} while (!taken && page_has_flag(page, PG_swapcache) && is_unused(swap, page));
+	} while (cached && !taken && is_unused(swap, entry, page));
 	return taken;
 }
 
 void swap_free_unused(struct swap *swap, struct page *page)
 {
-	if (page_has_flag(page, PG_swapcache) && !page_mapcount(page) && is_unused(swap, page) &&
-	    swap_try_take_page(swap, page))
+	if (page_has_flag(page, PG_swapcache) && !page_mapcount(page) && swap_try_take_page(swap, page))
 		page_put(swap->frames, page);
 }
 
