@@ -90,9 +90,8 @@ static const struct argp_option own[] = {
     {"backing", KEY_BACKING, "anon|file", 0,
      "what is shared: anonymous memory, or a file of a memory file system (default: the variant's)", 3},
     {"group", KEY_GROUP, "root|one|each|deep", 0,
-     "the memory group of the tasks: the root, one below it, one each, or one at the third level (default: "
-     "the "
-     "variant's)",
+     "the memory group of the tasks: the root, one below it, one each, or one at the third level "
+     "(default: the variant's)",
      3},
     {"spaces", KEY_SPACES, "each|one", 0,
      "an address space for each task, or one for all (default: the variant's)", 3},

@@ -10,8 +10,7 @@
 #include "lab/statistics.h"
 #include "lab/table.h"
 
-/* What a figure is in the case of `row`; NAN where the run cannot tell. */
-static double ours_of(const struct published *figure, const struct study_row *row)
+double figure_ours(const struct published *figure, const struct study_row *row)
 {
 	double share;
 
@@ -32,7 +31,7 @@ static void add_row(struct figures *figures, const char *experiment, const struc
 		    const struct study_row *row)
 {
 	struct figure_row *grown = realloc(figures->rows, (figures->count + 1) * sizeof(*grown));
-	double ours = ours_of(published, row);
+	double ours = figure_ours(published, row);
 
 	if (!grown)
 		abort();

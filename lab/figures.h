@@ -33,6 +33,9 @@ struct figures_summary {
 	double median_points, worst_points;
 };
 
+/* What a published figure is in the case of `row`; NAN where the run cannot tell. */
+double figure_ours(const struct published *figure, const struct study_row *row);
+
 /* Adds the published figures of one experiment; they and the prediction must outlive `figures`. Ends the
  * program when memory runs out. figures_free() empties it. */
 void figures_add(struct figures *figures, const struct prediction *prediction,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "lab/figures.h"
 #include "lab/json_parts.h"
 #include "lab/measured.h"
 #include "lab/placement.h"
@@ -10,18 +12,13 @@
 #include "lab/scaling.h"
 #include "lab/share.h"
 
-/* What a rate or a figure of the profile is here; null for others, and where no profile was taken. */
+/* What a rate or a figure of the profile is here; null for a time, which stands with the case, and where the
+ * run cannot tell. */
 static json_t *our_figure(const struct published *figure, const struct study_row *row)
 {
-	const struct vsmp_report *report = &row->observed->report;
-	double percent =
-	    figure->quantity == PUBLISHED_PROFILE_SHARE
-		? share_percent(report, figure->ours, figure->ours_count, figure->of, figure->of_count)
-		: -1;
+	double ours = figure->quantity == PUBLISHED_SECONDS ? NAN : figure_ours(figure, row);
 
-	if (figure->quantity == PUBLISHED_RATE)
-		return json_real(row->operations_per_second);
-	return percent < 0 ? json_null() : json_real(percent);
+	return isnan(ours) ? json_null() : json_real(ours);
 }
 
 static json_t *published_figures(const struct published_list *published, const struct study_row *row)

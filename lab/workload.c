@@ -82,3 +82,15 @@ int workload_cpu_failed(unsigned cpu, int error, const char *doing, struct messa
 {
 	return message_set(why, error, "CPU %u failed while %s: %s", cpu, doing, strerror(-error));
 }
+
+int workload_check_faults(const struct engine_statistics *before, const struct engine_statistics *after,
+			  uint64_t touches, struct message *why)
+{
+	uint64_t faults = after->faults - before->faults;
+
+	if (faults >= touches)
+		return 0;
+	return message_set(why, -EIO,
+			   "only %llu of %llu touches faulted: this measures something else than faults",
+			   (unsigned long long)faults, (unsigned long long)touches);
+}

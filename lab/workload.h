@@ -97,6 +97,13 @@ int workload_run_phases(const struct engine *engine, const struct workload_size 
 /* Says that `cpu` failed with `error` while `doing` ("mapping its memory"), and returns the error. */
 int workload_cpu_failed(unsigned cpu, int error, const char *doing, struct message *why);
 
+/*
+ * Checks that no touch of a run found its page there, which would make faults look cheap: there were as many
+ * faults between `before` and `after` as `touches`, or more. Returns 0, or -EIO with a message.
+ */
+int workload_check_faults(const struct engine_statistics *before, const struct engine_statistics *after,
+			  uint64_t touches, struct message *why);
+
 /* Returns the workload called `name`, or NULL with a message that lists the names. */
 const struct workload *workload_find(const char *name, struct message *why);
 

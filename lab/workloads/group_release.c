@@ -295,18 +295,13 @@ static int first_error(void *argument)
 	return run->error;
 }
 
-/* A touch that found its page there would make faults look cheap. */
 static int check_faults(const struct group_release *run)
 {
-	uint64_t faults = run->after.faults - run->before.faults, touches = 0;
+	uint64_t touches = 0;
 
 	for (unsigned cpu = 0; cpu < run->size->cpus; cpu++)
 		touches += run->workers[cpu].touches;
-	if (faults >= touches)
-		return 0;
-	return message_set(run->why, -EIO,
-			   "only %llu of %llu touches faulted: this measures something else than faults",
-			   (unsigned long long)faults, (unsigned long long)touches);
+	return workload_check_faults(&run->before, &run->after, touches, run->why);
 }
 
 static const struct workload_phases phases = {

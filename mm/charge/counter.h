@@ -4,9 +4,8 @@
  * its counter and at every one above, or nowhere. How, the policy `group_counter` says:
  *
  *   page_counter  one atomic word a level: look whether there is room, add, look whether that was too much
- *                 all the same, and take back if so
- *                                                                                  mm/charge/page_counter.c
- *   res_counter   a number under a spinlock a level                                mm/charge/res_counter.c
+ *                 all the same, and take back if so                  mm/charge/page_counter.c
+ *   res_counter   a number under a spinlock a level                  mm/charge/res_counter.c
  *
  * What has been charged successfully never exceeds a limit. With page_counter `usage` itself can do so for a
  * moment, while an attempt that is too much has been added and not been taken back; so another attempt at the

@@ -6,7 +6,7 @@
  *   none   nothing
  *   32     a CPU charges 32 pages at a time and keeps those that it does not need yet
  *   depot  a CPU keeps 16 pages; it takes them from a depot of its memory node, which has room for 16 a CPU
- * and is filled from the counters when it is empty          mm/charge/stock_depot.c
+ *          and is filled from the counters when it is empty          mm/charge/stock_depot.c
  *
  * A stock is of one group at a time, and is one atomic word, with the group's address and the number of
  * pages. Its CPU alone puts one there, or in a depot who holds its lock; anybody may take it away by

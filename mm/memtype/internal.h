@@ -57,7 +57,7 @@ static inline enum memtype memtype_of_flags(uint32_t flags)
 
 static inline uint32_t memtype_to_flags(enum memtype type)
 {
-	return (uint64_t)type << PG_MEMTYPE_SHIFT;
+	return (uint32_t)type << PG_MEMTYPE_SHIFT;
 }
 
 /* Returns whether a pin covers any of the frames [first, end). Takes memtype_tree_lock. */

@@ -8,8 +8,8 @@
 
 #include "mm/page/frame_cache.h"
 #include "mm/page/frame_watch.h"
-#include "port/lifetime.h"
 #include "mm/page/lru.h"
+#include "port/lifetime.h"
 
 #ifdef SYNC_DEBUG
 /* No address, no small number, and as a PTE not present. */

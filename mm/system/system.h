@@ -64,8 +64,7 @@ void system_cpu_idle(struct sf_system *system);
 /*
  * Checks every invariant of the system while no other entry point runs: frames, memory types, VMAs, page
  * tables against VMAs, counts of references and mappings against page tables, groups' usage against the pages
- * that are charged. Returns 0, -EINVAL with the
- * first that is broken, or -ENOMEM.
+ * that are charged. Returns 0, -EINVAL with the first that is broken, or -ENOMEM.
  */
 int system_check(struct sf_system *system, struct message *why);
 

@@ -4,61 +4,27 @@
 # is virtual time, the same on every computer. Prints "ok NAME" or "not ok NAME" for each check, and at the end
 # "N passed, N failed".
 set -u
-softfault=$(realpath "${1:?the path of the command}")
-cd "$(dirname "$0")/../.." || exit 1
-
-passed=0
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH COLUMNS
-
-# check NAME ARGUMENT... <<PYTHON: runs anon-fault and then the lines of Python, which find its results by
-# variant and CPUs in `row` and the share of a published symbol in `share`
-check() {
-	local name=$1
-	shift
-	{
-		cat <<'PYTHON'
-import json, sys
-results = json.load(open(sys.argv[1]))["results"]
-row = {(one["variant"], one["cpus"]): one for one in results}
-def share(variant, symbol, caller=None):
-    return next(figure["ours"] for one in results if one["variant"] == variant
-                for figure in one["published"] if figure["symbol"] == symbol and figure["caller"] == caller)
-PYTHON
-		cat
-	} >"$work/check.py"
-	if "$softfault" run anon-fault "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
-		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"; then
-		passed=$((passed + 1))
-		echo "ok $name"
-	else
-		failed=$((failed + 1))
-		echo "not ok $name"
-		sed 's/^/    /' "$work/stdout" "$work/stderr"
-	fi
-}
+. "$(dirname "$0")/harness.bash"
 
 # Published: 75.42 % in the semaphore's spinlock, 49.13 % of it taking and 46.92 % releasing the semaphore.
-check the_spinlock_of_the_semaphore --variant rwsem_spin --profile <<'PYTHON'
-lock = share("rwsem_spin", "_raw_spin_lock_irqsave")
+check the_spinlock_of_the_semaphore anon-fault --variant rwsem_spin --profile <<'PYTHON'
+lock = share("_raw_spin_lock_irqsave", variant="rwsem_spin")
 assert abs(lock - 75.42) <= 10, lock
-taking = share("rwsem_spin", "_raw_spin_lock_irqsave", "__down_read_trylock")
-releasing = share("rwsem_spin", "_raw_spin_lock_irqsave", "__up_read")
+taking = share("_raw_spin_lock_irqsave", "__down_read_trylock", variant="rwsem_spin")
+releasing = share("_raw_spin_lock_irqsave", "__up_read", variant="rwsem_spin")
 assert abs(taking - 50) <= 5 and abs(releasing - 50) <= 5, (taking, releasing)
 PYTHON
 
 # Published: 3.94 % on one VMA, 0.21 % on eight; 85 and 77 % of the zone lock's time by free_pcppages_bulk.
-check the_reference_on_the_vma --variant refcount,refcount_each --profile <<'PYTHON'
-one, eight = share("refcount", "find_vma_speculative"), share("refcount_each", "find_vma_speculative")
+check the_reference_on_the_vma anon-fault --variant refcount,refcount_each --profile <<'PYTHON'
+one, eight = share("find_vma_speculative", variant="refcount"), share("find_vma_speculative", variant="refcount_each")
 assert one >= 8 * eight > 0, (one, eight)
 for variant in "refcount", "refcount_each":
-    assert share(variant, "_raw_spin_lock", "free_pcppages_bulk") > 50
+    assert share("_raw_spin_lock", "free_pcppages_bulk", variant=variant) > 50
 PYTHON
 
 for touch in write read; do
-	check "no_conflicts_on_64_CPUs_$touch" --variant default --machine uv --cpus 64 --touch "$touch" --conflicts <<'PYTHON'
+	check "no_conflicts_on_64_CPUs_$touch" anon-fault --variant default --machine uv --cpus 64 --touch "$touch" --conflicts <<'PYTHON'
 one = row["default", 64]
 assert one["conflicts_per_op"] == 0, one["conflicts_per_op"]
 assert one["transfers_per_op"] <= 0.02, one["transfers_per_op"]
@@ -68,7 +34,7 @@ PYTHON
 	if [ $? = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "not ok conflicts_$touch"; fi
 
 	# Every page is fresh, so page tables grow all the time. A socket of uv has 8 cores and clears 11 GB/s.
-	check "scales_to_256_CPUs_$touch" --variant default --machine uv --cpus 1,256 --touch "$touch" --give-back never \
+	check "scales_to_256_CPUs_$touch" anon-fault --variant default --machine uv --cpus 1,256 --touch "$touch" --give-back never \
 		--pace apart <<PYTHON
 one, many = (row["default", cpus]["ops_per_second"] for cpus in (1, 256))
 bound = 256 * one
@@ -78,7 +44,7 @@ assert many >= 0.95 * bound, (one, many, bound)
 PYTHON
 done
 
-check unmap_pays_for_nothing --variant default,rwsem_xadd --cpus 1 --give-back unmap <<'PYTHON'
+check unmap_pays_for_nothing anon-fault --variant default,rwsem_xadd --cpus 1 --give-back unmap <<'PYTHON'
 assert row["default", 1]["ns_per_op"] <= row["rwsem_xadd", 1]["ns_per_op"]
 PYTHON
 

@@ -4,29 +4,13 @@
 # shells complete what the command takes. Prints "ok NAME" or "not ok NAME" for each check, and at the end
 # "N passed, N failed".
 set -u
-softfault=$(realpath "${1:?the path of the command}")
+. "$(dirname "$0")/harness.bash"
 build=$(dirname "$softfault")
-cd "$(dirname "$0")/../.." || exit 1
-
-passed=0
-failed=0
 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset SOFTFAULT_PATH
 PATH=$build:$PATH
-: >"$work/log"
-
-report() { # report NAME STATUS: 0 is good
-	if [ "$2" = 0 ]; then
-		passed=$((passed + 1))
-		echo "ok $1"
-	else
-		failed=$((failed + 1))
-		echo "not ok $1"
-		sed 's/^/    /' "$work/log"
-	fi
-}
+# What a check that fails shows.
+: >"$work/stdout"
+: >"$work/stderr"
 
 skip() { # skip NAME REASON
 	skipped=$((skipped + 1))
@@ -46,15 +30,15 @@ for command in $commands; do
 done | sort -u >"$work/options"
 # "Fl Fl name", several on a line
 grep -o 'Fl Fl [a-z-]*' docs/softfault.1 | awk '{ print $3 }' | grep -Evx 'help|version' | sort -u >"$work/told"
-diff "$work/options" "$work/told" >"$work/log"
+diff "$work/options" "$work/told" >"$work/stdout"
 report manual_has_every_option $?
 sed -n 's/^\.Ss //p' docs/softfault.1 | sort >"$work/told"
-printf '%s\n' $commands | sort | diff - "$work/told" >"$work/log"
+printf '%s\n' $commands | sort | diff - "$work/told" >"$work/stdout"
 report manual_has_every_command $?
 if command -v mandoc >/dev/null; then
-	mandoc -T lint -W warning docs/softfault.1 >"$work/log" 2>&1
+	mandoc -T lint -W warning docs/softfault.1 >"$work/stdout" 2>&1
 	report manual_is_clean $?
-	mandoc -T html docs/softfault.1 2>"$work/log" | grep -q "EXIT_STATUS"
+	mandoc -T html docs/softfault.1 2>"$work/stdout" | grep -q "EXIT_STATUS"
 	report manual_can_be_read $?
 else
 	skip manual_is_clean "mandoc is not installed"
@@ -69,11 +53,11 @@ bash_completes() {
 		. cli/completion/softfault.bash
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 		_softfault
-		printf "%s\n" "${COMPREPLY[@]-}"' bash "$@" >"$work/log" 2>&1
+		printf "%s\n" "${COMPREPLY[@]-}"' bash "$@" >"$work/stdout" 2>&1
 	if [ "${expected#!}" != "$expected" ]; then
-		! grep -qxF -- "${expected#!}" "$work/log"
+		! grep -qxF -- "${expected#!}" "$work/stdout"
 	else
-		grep -qxF -- "$expected" "$work/log"
+		grep -qxF -- "$expected" "$work/stdout"
 	fi
 	report "bash_$name" $?
 }
@@ -113,11 +97,11 @@ if command -v zsh >/dev/null; then
 			compset() { : }
 			_files() { print FILES }
 			words=("$@") CURRENT=$#
-			. ./cli/completion/_softfault' zsh "$@" >"$work/log" 2>&1
+			. ./cli/completion/_softfault' zsh "$@" >"$work/stdout" 2>&1
 		if [ "${expected#!}" != "$expected" ]; then
-			! grep -qxF -- "${expected#!}" "$work/log"
+			! grep -qxF -- "${expected#!}" "$work/stdout"
 		else
-			grep -qxF -- "$expected" "$work/log"
+			grep -qxF -- "$expected" "$work/stdout"
 		fi
 		report "zsh_$name" $?
 	}
@@ -141,7 +125,7 @@ fi
 
 # --- Installed -------------------------------------------------------------------------------------------
 prefix=$(cat "$build/prefix")
-make -s install BUILD="$build" PREFIX="$prefix" DESTDIR="$work/tree" >"$work/log" 2>&1
+make -s install BUILD="$build" PREFIX="$prefix" DESTDIR="$work/tree" >"$work/stdout" 2>&1
 for file in man/man1/softfault.1 bash-completion/completions/softfault zsh/site-functions/_softfault \
 	softfault/result.schema.json; do
 	[ -s "$work/tree$prefix/share/$file" ]

@@ -6,31 +6,8 @@
 set -u
 . "$(dirname "$0")/harness.bash"
 
-# check NAME ARGUMENT... <<PYTHON: runs group-release and then the lines of Python, which find the results by
-# variant and CPUs in `row` and ours for a published share in `share`
-check() {
-	local name=$1
-	shift
-	{
-		cat <<'PYTHON'
-import json, sys
-results = json.load(open(sys.argv[1]))["results"]
-row = {(one["variant"], one["cpus"]): one for one in results}
-def rate(variant, cpus):
-    return row[variant, cpus]["ops_per_second"]
-def share(symbol, caller=None):
-    return next(figure["ours"] for one in results for figure in one["published"]
-                if figure["symbol"] == symbol and figure["caller"] == caller)
-PYTHON
-		cat
-	} >"$work/check.py"
-	"$softfault" run group-release "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
-		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"
-	report "$name" $?
-}
-
 # Published: 11.5 million a second, and 91.3 % of it with the root charged.
-check rates_of_160_CPUs --variant exempt,gather_unchunked --cpus 160 <<'PYTHON'
+check rates_of_160_CPUs group-release --variant exempt,gather_unchunked --cpus 160 <<'PYTHON'
 exempt, charged = rate("exempt", 160), rate("gather_unchunked", 160)
 assert 11.5e6 / 2 <= exempt <= 11.5e6 * 2, exempt
 assert abs(charged / exempt - 10.5 / 11.5) <= 0.08, charged / exempt
@@ -38,7 +15,7 @@ PYTHON
 
 # Published: 80.18 % in the spinlock, 66.59 % of it uncharging, 90.12 % of that in mid-unmap. Of the first ours
 # is 14 points off, docs/FIDELITY.md says why.
-check pagevec_collapses --variant pagevec --cpus 10,160 --profile <<'PYTHON'
+check pagevec_collapses group-release --variant pagevec --cpus 10,160 --profile <<'PYTHON'
 assert rate("pagevec", 160) < 1.5 * rate("pagevec", 10), (rate("pagevec", 160), rate("pagevec", 10))
 lock = share("_raw_spin_lock")
 assert 72 <= lock <= 96, lock
@@ -50,7 +27,7 @@ assert abs(middle - 90.12) <= 5 and abs(middle + end - 100) < 1, (middle, end)
 PYTHON
 
 # Refills of the stocks and of the depots of frames are all that still meets, and each only its like.
-check default_scales_to_256_CPUs --variant default --machine uv --cpus 1,256 --faults 300 --lines --conflicts <<'PYTHON'
+check default_scales_to_256_CPUs group-release --variant default --machine uv --cpus 1,256 --faults 300 --lines --conflicts <<'PYTHON'
 one, many = rate("default", 1), rate("default", 256)
 assert many >= 0.9 * 256 * one, many / one
 conflicts = {(met["operation"], met["with"]) for met in row["default", 256]["conflicts"]}

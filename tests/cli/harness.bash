@@ -45,3 +45,30 @@ accepts() {
 	[ "$status" = 0 ] && [ ! -s "$work/stderr" ] && grep -Eq -- "$pattern" "$work/stdout"
 	report "$name" $?
 }
+
+# check NAME EXPERIMENT ARGUMENT... <<PYTHON: runs the experiment and then the lines of Python. They find the
+# results in `results`, and by variant and CPUs in `row`; ours for a published share of the profile in `share`, of
+# `variant` if that is given; in `rate` operations a second; and in `lock` how often a lock was taken in an operation
+check() {
+	local name=$1
+	shift
+	{
+		cat <<'PYTHON'
+import json, sys
+results = json.load(open(sys.argv[1]))["results"]
+row = {(one["variant"], one["cpus"]): one for one in results}
+def share(symbol, caller=None, variant=None):
+    return next(figure["ours"] for one in results if variant in (None, one["variant"])
+                for figure in one["published"] if figure["symbol"] == symbol and figure["caller"] == caller)
+def rate(variant, cpus):
+    return row[variant, cpus]["ops_per_second"]
+def lock(variant, cpus, name):
+    one = row[variant, cpus]
+    return sum(lock["acquisitions"] for lock in one["locks"] if lock["name"] == name) / one["operations"]
+PYTHON
+		cat
+	} >"$work/check.py"
+	"$softfault" run "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
+		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"
+	report "$name" $?
+}

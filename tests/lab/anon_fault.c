@@ -21,11 +21,9 @@ static struct {
 	bool mapped[BOOK_PAGES], present[BOOK_PAGES];
 	unsigned char toucher[BOOK_PAGES]; /* CPU + 1 */
 	unsigned touches[BOOK_PAGES];
-	unsigned cpu; /* whose body runs */
 	unsigned maps, unmaps, advices, barriers, reads, writes;
 	uint64_t faults;
 	bool sticky; /* advice is not followed */
-	bool measuring;
 } book;
 
 static size_t page_at(uintptr_t address)
@@ -88,9 +86,9 @@ static int book_touch(unsigned space, uintptr_t address, bool write)
 	book.touches[page]++;
 	book.writes += write;
 	book.reads += !write;
-	if (book.toucher[page] && book.toucher[page] != book.cpu + 1)
-		fail_msg("CPU %u touches a page of CPU %u", book.cpu, book.toucher[page] - 1u);
-	book.toucher[page] = (unsigned char)(book.cpu + 1);
+	if (book.toucher[page] && book.toucher[page] != fake_cpu + 1)
+		fail_msg("CPU %u touches a page of CPU %u", fake_cpu, book.toucher[page] - 1u);
+	book.toucher[page] = (unsigned char)(fake_cpu + 1);
 	return 0;
 }
 
@@ -100,37 +98,9 @@ static void book_statistics(struct engine_statistics *statistics)
 	    .faults = book.faults, .has_retired = true, .peak_retired_bytes = 12345};
 }
 
-static void book_begin(void)
-{
-	book.measuring = true;
-}
-
-static void book_end(void)
-{
-	book.measuring = false;
-}
-
-static void book_count(uint64_t count)
-{
-	if (book.measuring)
-		fake_operations += count;
-}
-
 static void book_barrier(void)
 {
 	book.barriers++;
-}
-
-/* One body after the other, which the book must tell apart. */
-static int book_run(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
-		    struct message *why)
-{
-	(void)why;
-	fake_operations = 0;
-	for (book.cpu = 0; book.cpu < fake_config.cpus; book.cpu++)
-		body(book.cpu, argument);
-	*timing = (struct engine_timing){.operations = fake_operations, .cpu_seconds_per_operation = 1e-6};
-	return 0;
 }
 
 static int work(int (*map)(unsigned space, uintptr_t address, size_t length, bool shared),
@@ -148,10 +118,6 @@ static int work(int (*map)(unsigned space, uintptr_t address, size_t length, boo
 	engine.touch = book_touch;
 	engine.statistics = book_statistics;
 	engine.barrier = book_barrier;
-	engine.measure_begin = book_begin;
-	engine.measure_end = book_end;
-	engine.count_operations = book_count;
-	engine.run = book_run;
 	return workload_anon_fault.run(&engine, size, outcome, why);
 }
 

@@ -256,6 +256,15 @@ static struct seen *make_seen(void)
 	return made;
 }
 
+static void open_with_spaces(void)
+{
+	struct message why = {""};
+
+	assert_int_equal(engine_linux.open(&config, &why), 0);
+	for (unsigned i = 0; i < CPUS; i++)
+		assert_int_equal(engine_linux.space_create(i), 0);
+}
+
 static void spaces_are_processes(void **state)
 {
 	struct seen *seen = make_seen();
@@ -264,9 +273,7 @@ static void spaces_are_processes(void **state)
 	struct message why = {""};
 
 	(void)state;
-	assert_int_equal(engine_linux.open(&config, &why), 0);
-	for (unsigned i = 0; i < CPUS; i++)
-		assert_int_equal(engine_linux.space_create(i), 0);
+	open_with_spaces();
 	if (engine_linux.run(look_around, seen, &timing, &why))
 		fail_msg("%s", why.text);
 	assert_int_equal(timing.operations, CPUS);
@@ -295,9 +302,7 @@ static void a_process_that_dies_ends_the_run(void **state)
 	struct message why = {""};
 
 	(void)state;
-	assert_int_equal(engine_linux.open(&config, &why), 0);
-	for (unsigned i = 0; i < CPUS; i++)
-		assert_int_equal(engine_linux.space_create(i), 0);
+	open_with_spaces();
 	assert_int_equal(engine_linux.run(one_dies, NULL, &timing, &why), -EIO);
 	assert_string_equal(why.text, "a task's process was ended by signal 9 (Killed)");
 	engine_linux.close();

@@ -15,6 +15,8 @@
 
 static struct engine_config fake_config;
 static uint64_t fake_operations;
+static unsigned fake_cpu;   /* whose body runs */
+static bool fake_measuring; /* a body is in its window */
 
 /* What the body of the workload did; its error comes from the space of this number. */
 static struct {
@@ -63,8 +65,8 @@ static inline int fake_run(void (*body)(unsigned cpu, void *argument), void *arg
 {
 	(void)why;
 	fake_operations = 0;
-	for (unsigned cpu = 0; cpu < fake_config.cpus; cpu++)
-		body(cpu, argument);
+	for (fake_cpu = 0; fake_cpu < fake_config.cpus; fake_cpu++)
+		body(fake_cpu, argument);
 	timing->operations = fake_operations;
 	timing->cpu_seconds_per_operation = 1e-9 * fake_nanoseconds();
 	timing->seconds = timing->cpu_seconds_per_operation * (double)fake_operations / fake_config.cpus;
@@ -89,8 +91,14 @@ static inline int fake_report(struct vsmp_report *report)
 	return 0;
 }
 
-static inline void fake_window(void)
+static inline void fake_begin(void)
 {
+	fake_measuring = true;
+}
+
+static inline void fake_end(void)
+{
+	fake_measuring = false;
 }
 
 static inline bool fake_active(void)
@@ -100,7 +108,8 @@ static inline bool fake_active(void)
 
 static inline void fake_count(uint64_t count)
 {
-	fake_operations += count;
+	if (fake_measuring)
+		fake_operations += count;
 }
 
 static inline int fake_space_create(unsigned space)
@@ -149,8 +158,8 @@ static const struct engine fake_engine = {
     .setup = fake_setup,
     .run = fake_run,
     .report = fake_report,
-    .measure_begin = fake_window,
-    .measure_end = fake_window,
+    .measure_begin = fake_begin,
+    .measure_end = fake_end,
     .measure_active = fake_active,
     .count_operations = fake_count,
     .space_create = fake_space_create,

@@ -25,7 +25,7 @@ static struct {
 		uint64_t pages, touched, unmaps, first_round;
 		bool mapped;
 	} task[CPUS];
-	bool measuring, sticky;
+	bool sticky;
 	uint64_t faults;
 	int group_error;
 } book;
@@ -102,22 +102,6 @@ static void book_statistics(struct engine_statistics *statistics)
 	*statistics = (struct engine_statistics){.faults = book.faults};
 }
 
-static void book_begin(void)
-{
-	book.measuring = true;
-}
-
-static void book_end(void)
-{
-	book.measuring = false;
-}
-
-static void book_count(uint64_t count)
-{
-	if (book.measuring)
-		fake_operations += count;
-}
-
 static int work(const struct workload_size *size, struct workload_outcome *outcome, struct message *why)
 {
 	struct engine engine = fake_engine;
@@ -136,9 +120,6 @@ static int work(const struct workload_size *size, struct workload_outcome *outco
 	engine.unmap = book_unmap;
 	engine.touch = book_touch;
 	engine.statistics = book_statistics;
-	engine.measure_begin = book_begin;
-	engine.measure_end = book_end;
-	engine.count_operations = book_count;
 	return workload_group_release.run(&engine, size, outcome, why);
 }
 

@@ -23,11 +23,9 @@ static struct {
 	size_t pages;   /* that are mapped */
 	bool present[BOOK_PAGES];
 	unsigned touches[BOOK_PAGES], touchers[BOOK_PAGES]; /* a bit for each CPU */
-	unsigned cpu;                                       /* whose body runs */
 	unsigned anon_maps, file_maps, unmaps, writes, checks;
 	uint64_t faults, failing_touch, touched;
-	bool prefilled; /* no touch faults */
-	bool measuring;
+	bool prefilled;      /* no touch faults */
 	unsigned others;     /* how often a body is told yet that others still measure */
 	uint64_t file_bytes; /* of the file that is open */
 } book;
@@ -95,7 +93,7 @@ static int book_touch(unsigned space, uintptr_t address, bool write)
 		book.faults++;
 	book.present[page] = true;
 	book.touches[page]++;
-	book.touchers[page] |= 1u << book.cpu;
+	book.touchers[page] |= 1u << fake_cpu;
 	book.writes += write;
 	return 0;
 }
@@ -106,16 +104,6 @@ static void book_statistics(struct engine_statistics *statistics)
 	    .faults = 7 + book.faults, .has_retired = true, .peak_retired_bytes = 12345};
 }
 
-static void book_begin(void)
-{
-	book.measuring = true;
-}
-
-static void book_end(void)
-{
-	book.measuring = false;
-}
-
 static bool book_active(void)
 {
 	if (!book.others)
@@ -124,28 +112,10 @@ static bool book_active(void)
 	return true;
 }
 
-static void book_count(uint64_t count)
-{
-	if (book.measuring)
-		fake_operations += count;
-}
-
 static int book_check(struct message *why)
 {
 	(void)why;
 	book.checks++;
-	return 0;
-}
-
-/* One body after the other, which the book must tell apart. */
-static int book_run(void (*body)(unsigned cpu, void *argument), void *argument, struct engine_timing *timing,
-		    struct message *why)
-{
-	(void)why;
-	fake_operations = 0;
-	for (book.cpu = 0; book.cpu < CPUS; book.cpu++)
-		body(book.cpu, argument);
-	*timing = (struct engine_timing){.operations = fake_operations, .cpu_seconds_per_operation = 1e-6};
 	return 0;
 }
 
@@ -160,6 +130,7 @@ static int work(const struct workload_size *size, struct workload_outcome *outco
 {
 	struct engine engine = fake_engine;
 
+	fake_config.cpus = CPUS;
 	engine.map_anon = book_map_anon;
 	engine.file_create = book_file_create;
 	engine.file_map = book_file_map;
@@ -167,12 +138,8 @@ static int work(const struct workload_size *size, struct workload_outcome *outco
 	engine.unmap = book_unmap;
 	engine.touch = book_touch;
 	engine.statistics = book_statistics;
-	engine.measure_begin = book_begin;
-	engine.measure_end = book_end;
 	engine.measure_active = book_active;
-	engine.count_operations = book_count;
 	engine.check = book_check;
-	engine.run = book_run;
 	return workload_shared_fault.run(&engine, size, outcome, why);
 }
 

@@ -263,18 +263,9 @@ static void locks_are_taken_as_seldom_as_they_should(void **state)
 	assert_true(hold_max[1] <= hold_max[0] * 2 && hold_max[2] > 8 * hold_max[1]);
 }
 
-static const struct vsmp_profile_row *find_symbol(const struct vsmp_report *report, const char *name)
-{
-	for (size_t i = 0; i < report->profile_count; i++)
-		if (!strcmp(report->profile[i].symbol, name))
-			return &report->profile[i];
-	fail_msg("no function %s", name);
-	return NULL;
-}
-
 static bool has_caller(const struct vsmp_report *report, const char *name, const char *caller)
 {
-	const struct vsmp_profile_row *row = find_symbol(report, name);
+	const struct vsmp_profile_row *row = fixture_symbol(report, name);
 
 	for (size_t i = 0; i < row->caller_count; i++)
 		if (!strcmp(row->callers[i].symbol, caller))

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/random.h"
@@ -79,6 +80,17 @@ static inline void fixture_create(unsigned sockets, unsigned cores, unsigned thr
 	fixture_shape(sockets, cores, threads);
 	if (vsmp_create(&config, &why))
 		fail_msg("%s", why.text);
+}
+
+/* The profile's row of a function, which must be there. */
+static inline const struct vsmp_profile_row *fixture_symbol(const struct vsmp_report *report,
+							    const char *name)
+{
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (!strcmp(report->profile[i].symbol, name))
+			return &report->profile[i];
+	fail_msg("no function %s", name);
+	return NULL;
 }
 
 #endif

@@ -178,15 +178,6 @@ static const struct vsmp_lock_row *find_lock(const struct vsmp_report *report, c
 	return NULL;
 }
 
-static const struct vsmp_profile_row *find_symbol(const struct vsmp_report *report, const char *name)
-{
-	for (size_t i = 0; i < report->profile_count; i++)
-		if (!strcmp(report->profile[i].symbol, name))
-			return &report->profile[i];
-	fail_msg("no function %s", name);
-	return NULL;
-}
-
 static double caller_percent(const struct vsmp_profile_row *row, const char *caller)
 {
 	for (size_t i = 0; i < row->caller_count; i++)
@@ -225,8 +216,8 @@ static void emptied_lists_wait_most(void **state)
 
 	(void)state;
 	run(&wanted, &report);
-	spin = find_symbol(&report, "spin_lock");
-	bulk = find_symbol(&report, "free_pcppages_bulk");
+	spin = fixture_symbol(&report, "spin_lock");
+	bulk = fixture_symbol(&report, "free_pcppages_bulk");
 	waits = caller_percent(spin, "free_pcppages_bulk");
 	print_message(
 	    "spin_lock %.1f %% of all time, %.1f %% of it by free_pcppages_bulk, which works %.1f %%\n",
@@ -234,8 +225,8 @@ static void emptied_lists_wait_most(void **state)
 	assert_true(waits > 66);
 	assert_true(bulk->total_percent > spin->total_percent * waits / 100 + 1);
 	assert_true(caller_percent(bulk, "free_hot_cold_page") > 99.9);
-	assert_true(caller_percent(find_symbol(&report, "rmqueue_bulk"), "buffered_rmqueue") > 99.9);
-	assert_true(caller_percent(find_symbol(&report, "buffered_rmqueue"), "get_page_from_freelist") >
+	assert_true(caller_percent(fixture_symbol(&report, "rmqueue_bulk"), "buffered_rmqueue") > 99.9);
+	assert_true(caller_percent(fixture_symbol(&report, "buffered_rmqueue"), "get_page_from_freelist") >
 		    99.9);
 	assert_string_equal(find_lock(&report, "zone_lock")->sites[0].symbol, "free_pcppages_bulk");
 	vsmp_report_free(&report);

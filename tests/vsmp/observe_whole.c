@@ -74,15 +74,6 @@ static void run(struct vsmp_report *report)
 	assert_int_equal(report->dropped, 0);
 }
 
-static const struct vsmp_profile_row *find_function(const struct vsmp_report *report, const char *symbol)
-{
-	for (size_t i = 0; i < report->profile_count; i++)
-		if (!strcmp(report->profile[i].symbol, symbol))
-			return &report->profile[i];
-	fail_msg("no row for %s", symbol);
-	return NULL;
-}
-
 static void test_profile(void **state)
 {
 	struct vsmp_report report = {0};
@@ -93,12 +84,12 @@ static void test_profile(void **state)
 	for (size_t i = 0; i < report.profile_count; i++)
 		self += report.profile[i].self_percent;
 	assert_true(self > 99.999 && self < 100.001);
-	assert_true(find_function(&report, "body")->total_percent > 99);
-	assert_true(find_function(&report, "add_guarded")->total_percent >
-		    find_function(&report, "add_near")->total_percent);
-	assert_true(find_function(&report, "add_near")->total_percent >
-		    find_function(&report, "add_own")->total_percent);
-	assert_string_equal(find_function(&report, "spin_lock")->callers[0].symbol, "add_guarded");
+	assert_true(fixture_symbol(&report, "body")->total_percent > 99);
+	assert_true(fixture_symbol(&report, "add_guarded")->total_percent >
+		    fixture_symbol(&report, "add_near")->total_percent);
+	assert_true(fixture_symbol(&report, "add_near")->total_percent >
+		    fixture_symbol(&report, "add_own")->total_percent);
+	assert_string_equal(fixture_symbol(&report, "spin_lock")->callers[0].symbol, "add_guarded");
 	vsmp_report_free(&report);
 }
 
