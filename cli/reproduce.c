@@ -144,7 +144,10 @@ static int prepare(struct job *job, const char *name, const struct values *value
 					.seed = values->seed,
 					.repetitions = (unsigned)values->reps,
 					.operations = job->experiment->operations.simulated,
-					.profile = published_has(job->published, PUBLISHED_PROFILE_SHARE)};
+					.profile = true,
+					.locks = true,
+					.lines = true,
+					.conflicts = true};
 	error = choose_cases(job, why);
 	if (!error)
 		error = shown_plan(&job->shown, &job->plan, job->published, why);
@@ -180,9 +183,9 @@ static int run(struct job *job, struct message *why)
 
 	terminal_progress_begin(job->experiment->name);
 	if (job->plan.case_count) {
-		error = prediction_run(&job->prediction, &job->plan, terminal_progress, why);
+		error = prediction_run(&job->prediction, &job->plan, job->published, terminal_progress, why);
 		if (!error)
-			error = study_run(&job->curve.study, &job->curve.plan, terminal_progress, why);
+			error = reproduce_curve_run(&job->curve, &job->prediction.study, terminal_progress, why);
 	}
 	if (!error)
 		error = shown_run(&job->shown, terminal_progress, why);
@@ -221,7 +224,7 @@ static json_t *experiment_json(const struct job *job)
 	if (!job->plan.case_count)
 		return json_study(&job->shown.study, NULL);
 	one = json_prediction(&job->prediction, job->published);
-	json_object_set_new(one, "curve", json_study(&job->curve.study, NULL));
+	json_object_set_new(one, "curve", reproduce_curve_json(&job->curve));
 	json_object_set_new(one, "shown", shown ? json_study(&job->shown.study, NULL) : json_null());
 	json_object_set_new(one, "verdicts", shown_verdicts_json(&job->shown, job->published));
 	return one;

@@ -145,8 +145,7 @@ static json_t *scaling_fit(const struct scaling *scaling)
 			 scaling->law.peak > 0 ? json_real(scaling->law.peak) : json_null());
 }
 
-/* How each variant scales, as far as it was run on enough different numbers of CPUs. */
-static json_t *scalings(const struct study *study)
+json_t *json_scaling(const struct study *study)
 {
 	json_t *array = json_array();
 	size_t count;
@@ -187,7 +186,7 @@ json_t *json_study(const struct study *study, const struct published_list *publi
 			     ? json_integer((json_int_t)plan->experiment->operations.published)
 			     : json_null(),
 			 "placement", placement(plan), "machine_details", json_machine(study), "computer",
-			 json_computer(study), "what_if", what_if(plan), "scaling", scalings(study));
+			 json_computer(study), "what_if", what_if(plan), "scaling", json_scaling(study));
 }
 
 json_t *json_what_if(const struct study *study, const struct study *as_is)

@@ -43,6 +43,8 @@
 
 /* Each returns a new object, or NULL when out of memory. */
 json_t *json_study(const struct study *study, const struct published_list *published);
+/* The array "scaling": how each variant scales that was run on enough different numbers of CPUs. */
+json_t *json_scaling(const struct study *study);
 /* {"schema":1, "engines":[...]}, each as json_study() makes it. */
 json_t *json_engines(const struct study *studies, size_t count);
 /* json_study() of a study that changes something; each result has "as_is_ns_per_op" too, of `as_is`. */

@@ -14,11 +14,25 @@
 struct work {
 	struct prediction *prediction;
 	const struct study_plan *plan;
+	const struct published_list *published;
 	void (*progress)(size_t done, size_t count);
 	struct message *why;
 	struct sweep_point *points;
 	double *seconds; /* of each case at each point; those of the study itself stand before the first */
 };
+
+/* True when the profile of the case is compared with a published one. */
+static bool share_published(const struct work *work, const struct study_case *what)
+{
+	for (uint32_t i = 0; i < work->published->published_count; i++) {
+		const struct published *figure = &work->published->published[i];
+
+		if (figure->quantity == PUBLISHED_PROFILE_SHARE &&
+		    published_is_of(figure, what->variant->name, what->cpus))
+			return true;
+	}
+	return false;
+}
 
 /* Adds what was found at some points to prediction->swept, which frees it from then on. */
 static bool keep(struct prediction *prediction, const struct run_result *results, size_t count, size_t cases)
@@ -56,9 +70,10 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 	for (size_t i = 0; i < first; i++)
 		requests[i] = study_request(plan, &work->prediction->study.point, i);
 	for (size_t i = first; i < runs; i++) {
-		size_t run = i - first;
+		size_t run = i - first, of_case = run % plan->case_count;
 
-		requests[i] = study_request(plan, at[run], run % plan->case_count * plan->repetitions);
+		requests[i] = study_request(plan, at[run], of_case * plan->repetitions);
+		requests[i].profile = requests[i].profile && share_published(work, &plan->cases[of_case]);
 		requests[i].operations = plan->experiment->operations.sweep;
 		requests[i].warm_up = plan->experiment->operations.sweep_warm_up;
 		requests[i].unchecked = true;
@@ -222,9 +237,9 @@ out:
 }
 
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,
-		   void (*progress)(size_t done, size_t count), struct message *why)
+		   const struct published_list *published, void (*progress)(size_t done, size_t count), struct message *why)
 {
-	struct work work = {.prediction = prediction, .plan = plan, .progress = progress, .why = why};
+	struct work work = {.prediction = prediction, .plan = plan, .published = published, .progress = progress, .why = why};
 	long points;
 	int error;
 

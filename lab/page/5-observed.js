@@ -71,8 +71,8 @@ function conflictPart(result) {
 
 /* The case that says most is shown first: the one with something observed, on the most CPUs. */
 function observedPart(study) {
-	/* In what reproduce writes, all was observed in the run that made the curve. */
-	const results = (study.curve ? study.curve.results : study.results).filter(result =>
+	/* In what reproduce writes, the published cases stand apart from those of the curve. */
+	const results = [...study.results, ...(study.curve ? study.curve.results : [])].filter(result =>
 		(result.stacks || []).length || (result.locks || []).length || (result.lines || []).length || (typeof result.conflicts_per_op === "number"));
 	const place = h("div");
 

@@ -58,7 +58,7 @@ static void open_bench(struct bench *bench)
 	plan.experiment = bench->experiment;
 	plan.machine = bench->machine;
 	plan.cases = bench->cases;
-	if (prediction_run(&bench->prediction, &plan, NULL, &why))
+	if (prediction_run(&bench->prediction, &plan, bench->published, NULL, &why))
 		fail_msg("%s", why.text);
 }
 

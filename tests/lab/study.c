@@ -204,7 +204,7 @@ static void predicts_with_a_range(void **state)
 	(void)state;
 	open_bench(&bench, "placement: fill\nhome: boot\nhome_assumed: h\n");
 	bench.plan.repetitions = 1;
-	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
 		fail_msg("%s", why.text);
 	/* The nine of the sweep; then time and growth, lowered and raised, at either home. */
 	assert_int_equal(prediction.points, 17);
@@ -244,7 +244,7 @@ static void finds_the_range_of_growth_beyond_the_corners(void **state)
 	memory->low = 5;
 	memory->high = 110;
 	bench.plan.repetitions = 1;
-	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
 		fail_msg("%s", why.text);
 	assert_int_equal(prediction.points, 12);
 	/* Latency 5 and memory 5; latency 40 and memory 110. */
@@ -323,7 +323,7 @@ static void predicts_shares_of_a_profile(void **state)
 	figure->symbol = strdup("_raw_spin_lock");
 	figure->ours = functions;
 	figure->ours_count = 2;
-	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
 		fail_msg("%s", why.text);
 	json = json_prediction(&prediction, bench.published);
 	share = json_array_get(
@@ -405,7 +405,7 @@ static void has_no_range_where_nothing_is_assumed(void **state)
 	free(text);
 	assert_int_equal(machine_load(&bench.machine, "m", &why), 0);
 	bench.plan.machine = bench.machine;
-	if (prediction_run(&prediction, &bench.plan, NULL, &why))
+	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
 		fail_msg("%s", why.text);
 	assert_int_equal(prediction.points, 0);
 	assert_int_equal(prediction.seconds[0].count, 0);
