@@ -185,7 +185,8 @@ static int run(struct job *job, struct message *why)
 	if (job->plan.case_count) {
 		error = prediction_run(&job->prediction, &job->plan, job->published, terminal_progress, why);
 		if (!error)
-			error = reproduce_curve_run(&job->curve, &job->prediction.study, terminal_progress, why);
+			error =
+			    reproduce_curve_run(&job->curve, &job->prediction.study, terminal_progress, why);
 	}
 	if (!error)
 		error = shown_run(&job->shown, terminal_progress, why);

@@ -29,8 +29,8 @@ int reproduce_curve_plan(struct reproduce_curve *curve, const struct study_plan 
 int reproduce_curve_run(struct reproduce_curve *curve, const struct study *published,
 			void (*progress)(size_t done, size_t count), struct message *why);
 
-/* Returns the cases of no published figure and how the variants scale with the others too, or null where there
- * are none. */
+/* Returns the cases of no published figure and how the variants scale with the others too, or null where
+ * there are none. */
 json_t *reproduce_curve_json(const struct reproduce_curve *curve);
 void reproduce_curve_free(struct reproduce_curve *curve);
 

@@ -237,9 +237,11 @@ out:
 }
 
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,
-		   const struct published_list *published, void (*progress)(size_t done, size_t count), struct message *why)
+		   const struct published_list *published, void (*progress)(size_t done, size_t count),
+		   struct message *why)
 {
-	struct work work = {.prediction = prediction, .plan = plan, .published = published, .progress = progress, .why = why};
+	struct work work = {
+	    .prediction = prediction, .plan = plan, .published = published, .progress = progress, .why = why};
 	long points;
 	int error;
 

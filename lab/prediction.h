@@ -37,7 +37,8 @@ struct prediction {
  * prediction_free() frees what it holds, also after an error. The plan's cases must outlive it.
  */
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,
-		   const struct published_list *published, void (*progress)(size_t done, size_t count), struct message *why);
+		   const struct published_list *published, void (*progress)(size_t done, size_t count),
+		   struct message *why);
 void prediction_free(struct prediction *prediction);
 
 #endif

@@ -48,6 +48,9 @@ static inline void schedule_cpu(struct cpu *cpu)
  */
 void schedule_others(void);
 
+/* Schedules the calling CPU, before which an event stands, and runs others until it is next again. */
+void schedule_yield(struct cpu *self);
+
 /* True when an event stands before the current CPU. */
 static inline bool schedule_behind(const struct cpu *cpu)
 {
@@ -67,8 +70,7 @@ static inline void schedule_turn(struct cpu *cpu)
 		}
 		if (!schedule_behind(cpu))
 			return;
-		schedule_cpu(cpu);
-		schedule_others();
+		schedule_yield(cpu);
 	}
 }
 

@@ -128,10 +128,16 @@ static inline void attribute(struct call_cpu *at, uint64_t now_cycles, bool meas
 	at->mark_cycles = now_cycles;
 }
 
+/* Functions begin at multiples of 16 bytes. */
+static inline struct call_node **slot_of(struct call_node *node, const void *function)
+{
+	return &node->entered[((uintptr_t)function / 16) % CALL_SLOTS];
+}
+
 void observe_enter(unsigned cpu, const void *function, uint64_t now_cycles, bool measuring)
 {
 	struct call_cpu *at = &calls.cpus[cpu];
-	struct call_node *child = at->cursor->last_child;
+	struct call_node **slot = slot_of(at->cursor, function), *child = *slot;
 
 	attribute(at, now_cycles, measuring);
 	if (unlikely(at->lost_depth)) {
@@ -145,7 +151,7 @@ void observe_enter(unsigned cpu, const void *function, uint64_t now_cycles, bool
 			calls.dropped++;
 			return;
 		}
-		at->cursor->last_child = child;
+		*slot = child;
 	}
 	at->cursor = child;
 }

@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* CPUs take turns in one function and call different ones from it: see slot_of(). */
+#define CALL_SLOTS 4u
+
 struct call_node {
-	const void *function;         /* NULL in the root only */
-	struct call_node *parent;     /* NULL in the root only */
-	struct call_node *last_child; /* the one entered last, by any CPU */
+	const void *function;                  /* NULL in the root only */
+	struct call_node *parent;              /* NULL in the root only */
+	struct call_node *entered[CALL_SLOTS]; /* of the children that share a slot, the last one entered */
 	struct call_node *first_child, *next_sibling;
 	uint64_t self_cycles;
 	uint64_t number; /* 0 is the root; a child's is greater than its parent's */
