@@ -132,6 +132,7 @@ static enum fate begin_anonymous(struct shrink *shrink, struct page *page)
 	case UNMAP_LOCKED:
 		return FATE_ACTIVE;
 	default:
+		shrink->round->busy = true;
 		return FATE_INACTIVE;
 	}
 }
@@ -144,6 +145,9 @@ static enum fate stays(struct shrink *shrink, enum evict evict)
 		shrink->round->dirty++;
 	if (evict == EVICT_FULL)
 		shrink->round->swap_full = true;
+	/* The object's lock is another's, or the page has users. */
+	if (evict == EVICT_KEPT)
+		shrink->round->busy = true;
 	return FATE_INACTIVE;
 }
 
@@ -161,6 +165,17 @@ static enum fate begin_cached(struct shrink *shrink, unsigned i)
 	return FATE_EVICTED;
 }
 
+/* The first page that is going to be free of `flag` without this CPU. */
+static enum fate hold(struct round *round, struct page *page, enum page_flag flag)
+{
+	if (round->holds && !round->held) {
+		page_get(page);
+		round->held = page;
+		round->held_flag = flag;
+	}
+	return FATE_INACTIVE;
+}
+
 /* From here on until it is unlocked no fault maps it for the first time. */
 static enum fate begin(struct shrink *shrink, unsigned i)
 {
@@ -168,11 +183,13 @@ static enum fate begin(struct shrink *shrink, unsigned i)
 	enum fate fate = FATE_UNMAPPED;
 
 	shrink->touched[i] = false;
-	if (page_has_flag(page, PG_writeback) || !page_try_flag(page, PG_locked)) {
-		shrink->round->busy = true;
-		return FATE_INACTIVE;
-	}
-	if (page_has_flag(page, PG_writeback) || has_other_users(page)) {
+	if (page_has_flag(page, PG_writeback))
+		return hold(shrink->round, page, PG_writeback);
+	if (!page_try_flag(page, PG_locked))
+		return hold(shrink->round, page, PG_locked);
+	if (page_has_flag(page, PG_writeback)) {
+		fate = hold(shrink->round, page, PG_writeback);
+	} else if (has_other_users(page)) {
 		shrink->round->busy = true;
 		fate = FATE_INACTIVE;
 	}

@@ -47,19 +47,26 @@ static int open_forked(struct message *why)
 	return error;
 }
 
-/* There is no room in the group. */
-static int open_full(struct message *why)
+/* There is no room in the group from here on. */
+static void fill_group(void)
 {
 	struct sf_group_statistics statistics;
-	int error = open_scene(why);
 
-	if (error)
-		return error;
+	/* The pages are on the lists, where others find them. */
+	system_cpu_idle(fixture.system);
 	/* Empties the stocks. */
 	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
 	sf_group_statistics(stage.group, &statistics);
 	check_that(!sf_group_set_limit(stage.group, statistics.usage));
-	return 0;
+}
+
+static int open_full(struct message *why)
+{
+	int error = open_scene(why);
+
+	if (!error)
+		fill_group();
+	return error;
 }
 
 /* The same pages are shared memory's. */
@@ -92,6 +99,25 @@ static int open_file(struct message *why)
 	for (unsigned i = 0; i < PAGES; i++)
 		check_equal(fixture_load(fixture.space, AT + i * PAGE), i + 1);
 	fixture_store(fixture.space, AT, STORED);
+	return 0;
+}
+
+/* The group is full of a file's pages, all dirty. There is no swap. */
+static int open_full_file(struct message *why)
+{
+	int error = fixture_open(true, why);
+
+	if (error)
+		return error;
+	check_that(!sf_group_create(sf_group_root(fixture.system), &stage.group));
+	sf_space_set_group(fixture.space, stage.group);
+	fixture_file(PAGES);
+	fixture_map_object(AT, PAGES, RW, SF_MAP_SHARED);
+	fixture_map(AT + PAGES * PAGE, 2, RW, SF_MAP_PRIVATE);
+	for (unsigned i = 0; i < PAGES; i++)
+		fixture_store(fixture.space, AT + i * PAGE, STORED + i);
+	fixture.result[0] = fixture.result[1] = 0;
+	fill_group();
 	return 0;
 }
 
@@ -186,6 +212,11 @@ static void write_second_new(void)
 	write_new(1);
 }
 
+static void discard_all(void)
+{
+	check_that(!sf_advise(fixture.space, AT, PAGES * PAGE, SF_ADVICE_DONTNEED));
+}
+
 /* In the background until the other CPU has taken frames and stops it: whoever was called wakes. */
 static void background(void)
 {
@@ -246,21 +277,43 @@ static bool gone(struct message *why)
 	       has(fixture.space, 0, STORED, 0, why) && has(fixture.space, 2, STORED + 2, 0, why);
 }
 
-/* Who finds nothing to take, since the other has it, may say so; but nothing is lost. */
+static bool found_room(unsigned number, struct message *why)
+{
+	return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[number], 0, why);
+}
+
+/* Whatever the other has isolated meanwhile: there is enough for both. */
 static bool full(struct message *why)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (fixture.result[i] && fixture.result[i] != -ENOMEM)
-			return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[i], 0,
-					     why);
+	if (!found_room(0, why) || !found_room(1, why))
+		return false;
 	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
 	return unchanged(why);
+}
+
+/* Whatever the other holds of what it has discarded. */
+static bool discarded(struct message *why)
+{
+	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
+	return found_room(0, why) && fixture_good(why) && has(fixture.space, 0, 0, 0, why) &&
+	       has(fixture.space, 2, 0, 0, why) && fixture_good(why);
 }
 
 static bool file_written(struct message *why)
 {
 	return fixture_good(why) && has(fixture.space, 0, STORED, 2, why) &&
 	       has(fixture.space, 1, 2, 0, why) && has(fixture.space, 2, 3, 0, why) && fixture_good(why);
+}
+
+static bool file_kept(struct message *why)
+{
+	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
+	return found_room(0, why) && fixture_good(why) && has_all(fixture.space, 0, why) && fixture_good(why);
+}
+
+static void sync_file(void)
+{
+	check_that(!sf_object_sync(fixture.object));
 }
 
 static void write_file(void)
@@ -394,6 +447,26 @@ const struct check reclaim_full_check = {
     .setup = open_full,
     .body = {write_first_new, write_second_new},
     .holds = full,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_full_discard_check = {
+    .name = "reclaim-full-discard",
+    .summary = "a CPU reclaims in a group that is full while another discards all pages there",
+    .setup = open_full,
+    .body = {write_first_new, discard_all},
+    .holds = discarded,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_full_sync_check = {
+    .name = "reclaim-full-sync",
+    .summary = "a CPU reclaims in a group that is full of a file's pages while another writes them back",
+    .setup = open_full_file,
+    .body = {write_first_new, sync_file},
+    .holds = file_kept,
     .teardown = close_scene,
     .variants = variants_pairwise,
 };
