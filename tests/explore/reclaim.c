@@ -47,6 +47,16 @@ static int open_forked(struct message *why)
 	return error;
 }
 
+/* Nobody needs the pages any more. */
+static int open_lazy(struct message *why)
+{
+	int error = open_scene(why);
+
+	if (!error)
+		check_that(!sf_advise(fixture.space, AT, PAGES * PAGE, SF_ADVICE_FREE));
+	return error;
+}
+
 /* There is no room in the group from here on. */
 static void fill_group(void)
 {
@@ -146,6 +156,17 @@ static void write_word(void)
 	fixture_store(fixture.space, TARGET + 8, WORD);
 	check_equal(fixture_load(fixture.space, TARGET), STORED + 1);
 	check_equal(fixture_load(fixture.space, TARGET + 8), WORD);
+}
+
+static void write_lazy(void)
+{
+	fixture_store(fixture.space, TARGET + 8, WORD);
+	check_equal(fixture_load(fixture.space, TARGET + 8), WORD);
+}
+
+static void free_lazily(void)
+{
+	check_that(!sf_advise(fixture.space, TARGET, PAGE, SF_ADVICE_FREE));
 }
 
 static void unmap(void)
@@ -258,6 +279,33 @@ static bool written(struct message *why)
 	       (!fixture.child || has_all(fixture.child, 0, why)) && fixture_good(why);
 }
 
+/* What a page that was free to go has in its first word. */
+static bool is_lazy(unsigned page, struct message *why)
+{
+	uint64_t found = fixture_load(fixture.space, AT + page * PAGE);
+
+	return !found || fixture_equal("the first word", found, STORED + page, why);
+}
+
+/* A write is kept; what stands beside it is what was there, or nothing. The rest takes no slot. */
+static bool lazily_written(struct message *why)
+{
+	struct sf_swap_statistics swap;
+
+	sf_swap_statistics(fixture.system, &swap);
+	return fixture_good(why) && (swap.used <= 1 || fixture_equal("slots", swap.used, 1, why)) &&
+	       is_lazy(0, why) && is_lazy(1, why) && is_lazy(2, why) &&
+	       fixture_equal("the second word", fixture_load(fixture.space, TARGET + 8), WORD, why) &&
+	       fixture_good(why);
+}
+
+/* Of a page that is free to go since a moment ago. */
+static bool lazily_freed(struct message *why)
+{
+	return fixture_good(why) && has(fixture.space, 0, STORED, 0, why) && is_lazy(1, why) &&
+	       has(fixture.space, 2, STORED + 2, 0, why) && fixture_good(why);
+}
+
 static bool all_written(struct message *why)
 {
 	for (unsigned page = 0; page < PAGES; page++)
@@ -327,6 +375,26 @@ const struct check reclaim_write_check = {
     .setup = open_scene,
     .body = {reclaim, write_word},
     .holds = written,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_lazy_write_check = {
+    .name = "reclaim-lazy-write",
+    .summary = "pages that are free to go are reclaimed while one is written to",
+    .setup = open_lazy,
+    .body = {reclaim, write_lazy},
+    .holds = lazily_written,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_lazy_check = {
+    .name = "reclaim-lazy",
+    .summary = "pages are reclaimed while one becomes free to go",
+    .setup = open_scene,
+    .body = {reclaim, free_lazily},
+    .holds = lazily_freed,
     .teardown = close_scene,
     .variants = variants_pairwise,
 };
