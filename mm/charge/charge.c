@@ -160,7 +160,8 @@ bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, s
 	bool keep = source && over_limit;
 	int64_t pages;
 
-	if (!groups->make_room)
+	/* What others have freed since the last round counts too: so the last word has the charge. */
+	if (!groups->make_room || *fruitless >= FRUITLESS_MAX)
 		return false;
 	/* It has moved to another group, whose limits are others. */
 	if (keep && !keep_group(source, over_limit))
@@ -175,8 +176,8 @@ bool charge_make_room(struct groups *groups, struct sf_group *_Atomic *source, s
 	else if (pages == -EBUSY)
 		*fruitless += FRUITLESS_BUSY;
 	else
-		*fruitless = pages < 0 ? FRUITLESS_MAX : *fruitless + FRUITLESS_ROUND;
-	return *fruitless < FRUITLESS_MAX;
+		*fruitless += FRUITLESS_ROUND;
+	return true;
 }
 
 void mem_cgroup_out_of_memory(const struct charge *charge)

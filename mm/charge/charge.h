@@ -69,8 +69,8 @@ void uncharge_batch(struct sf_group *group, unsigned pages);
 
 /*
  * After -ENOMEM for a page: reclaims in `over_limit`, the group that was full, and below it; or with NULL,
- * for frames, anywhere. Returns whether to try again: false when *fruitless, which begins as 0, has come to
- * FRUITLESS_MAX; when there is nothing that could be freed; and where nobody reclaims. `source`: a space's
+ * for frames, anywhere. Returns whether to try again: false where nobody reclaims, and when *fruitless, which
+ * begins as 0, has come to FRUITLESS_MAX and the charge has been tried once more since. `source`: a space's
  * group, which `over_limit` was or was above of; NULL: the caller keeps the group live. Sleeps; nothing is
  * held, not in a read section. Part of the fault path.
  */

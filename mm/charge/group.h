@@ -46,7 +46,7 @@ struct sf_group {
 	struct counter memory;
 
 	/* Atomic, relaxed; written when there is too little. */
-	CACHE_LINE_ALIGNED _Atomic uint64_t limit_hits; /* faults that found no room below this limit */
+	CACHE_LINE_ALIGNED _Atomic uint64_t limit_hits; /* charges that found no room below this limit */
 	_Atomic uint64_t out_of_memory;                 /* those that failed for it in the end */
 	/* mm/charge/workingset.h: pages that reclaim took; those that came back lately, by kind, as a cost.
 	 */
@@ -78,9 +78,9 @@ struct groups {
 	struct sf_system *system;   /* opaque here; set once by who made the groups */
 	/*
 	 * Set once, by mm/reclaim/: frees some pages that are charged to a group or below it, or, for NULL,
-	 * any. Returns how many are free; -ENOMEM when there were none that could ever be; -EBUSY when some
-	 * were in use, and a grace period has passed since; -EAGAIN when others were reclaiming, and have
-	 * gone on since. Sleeps; nothing is held. Part of the fault path.
+	 * any. Returns how many are free. When none could be had: -EAGAIN when others were reclaiming, or had
+	 * one locked, or were writing it, and have gone on since; else a grace period has passed since, and
+	 * it is -EBUSY when some were in use, or 0. Sleeps; nothing is held. Part of the fault path.
 	 */
 	struct reclaim *reclaim;
 	int64_t (*make_room)(struct reclaim *reclaim, struct sf_group *group);

@@ -193,7 +193,8 @@ static int resolve(struct fault *fault, struct sf_space *space, uintptr_t addres
 	fault_keep(fault, NULL);
 	if (!error)
 		count_fault(space, fault->major);
-	fault->over_limit = error == -ENOMEM ? fault->charge.over_limit : NULL;
+	else if (error == -ENOMEM)
+		mem_cgroup_out_of_memory(&fault->charge);
 	return error;
 }
 

@@ -43,11 +43,12 @@ struct fault {
 	enum touch touch;
 
 	/* Where it stands. */
-	struct vma *vma;      /* found and held; NULL: none found */
-	bool locked;          /* the space's lock is held for reading */
-	bool must_lock;       /* what was found without has changed: the next try holds the lock */
-	uint64_t pte;         /* what the entry was when the fault decided what to do */
-	struct charge charge; /* the space's group; valid in the RCU read section of one try */
+	struct vma *vma; /* found and held; NULL: none found */
+	bool locked;     /* the space's lock is held for reading */
+	bool must_lock;  /* what was found without has changed: the next try holds the lock */
+	uint64_t pte;    /* what the entry was when the fault decided what to do */
+	/* The space's group, in the RCU read section of one try. After -ENOMEM it says who had no room. */
+	struct charge charge;
 
 	/* A page of an object is to be waited for when nothing is held any more. The object is announced, see
 	 * mm/object/waiter.h; NULL: it may be gone. */
@@ -68,19 +69,14 @@ struct fault {
 
 	/* The answer. */
 	int signal, code;
-	/*
-	 * After -ENOMEM: the group in which there must be room before the fault can succeed; it is the
-	 * space's or above that. NULL: there must be a frame.
-	 */
-	struct sf_group *over_limit;
 	unsigned events; /* of enum fault_event */
 };
 
 /*
  * Handles the page fault of a touch of `address` that table_touch() refused. Returns 0 when the touch is to
- * be tried again; -EFAULT with fault->signal and code; -ENOMEM with fault->over_limit when pages have to be
- * reclaimed first, with nothing changed but for page tables. fault->events tells what was done. Nothing is
- * held, not in an RCU read section.
+ * be tried again; -EFAULT with fault->signal and code; -ENOMEM, counted, with fault->charge.over_limit when
+ * pages could not be reclaimed, with nothing changed but for page tables. fault->events tells what was done.
+ * Nothing is held, not in an RCU read section.
  */
 int do_page_fault(struct fault *fault, struct sf_space *space, uintptr_t address, enum touch touch);
 

@@ -142,11 +142,7 @@ struct lruvec *lru_run_lock_at(struct lru_run *run, const struct page_group *gro
 	for (;;) {
 		struct lruvec *lruvec = lruvec_of(group, place);
 
-		if (run->lock != lruvec->lock) {
-			lru_run_end(run);
-			run->lock = lruvec->lock;
-			spin_lock(run->lock);
-		}
+		lru_run_take(run, lruvec->lock);
 		if (likely(!atomic_load_explicit(&lruvec->moved, memory_order_relaxed)))
 			return lruvec;
 	}

@@ -67,7 +67,17 @@ static inline struct lruvec *lruvec_of(const struct page_group *group, unsigned 
 	return group->lruvec[place];
 }
 
-/* The same, and takes the lock into `run`, which may have it. */
+/* Takes a lock of the lists into `run`, which may have it. */
+static inline void lru_run_take(struct lru_run *run, struct spinlock *lock)
+{
+	if (run->lock == lock)
+		return;
+	lru_run_end(run);
+	run->lock = lock;
+	spin_lock(lock);
+}
+
+/* As lruvec_of(), and takes the lock. */
 struct lruvec *lru_run_lock_at(struct lru_run *run, const struct page_group *group, unsigned place);
 
 /*

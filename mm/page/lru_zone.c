@@ -58,8 +58,9 @@ static void destroy(struct lru *lru)
 
 static void pagevec_lru_add(struct lru *lru, struct lru_pagevec *pagevec)
 {
-	struct spinlock *held = NULL;
+	struct lru_run run;
 
+	lru_run_begin(&run, lru);
 	for (unsigned i = 0; i < pagevec->count; i++) {
 		struct page *page = atomic_load_explicit(&pagevec->slot[i], memory_order_relaxed);
 		unsigned node;
@@ -68,20 +69,14 @@ static void pagevec_lru_add(struct lru *lru, struct lru_pagevec *pagevec)
 			continue;
 		/* Only the number is used: somebody else may be about to release the page. */
 		node = frame_node(lru->frames, page_to_pfn(lru->frames, page));
-		if (held != &lru->place[node]->lock) {
-			if (held)
-				spin_unlock(held);
-			held = &lru->place[node]->lock;
-			spin_lock(held);
-		}
+		lru_run_take(&run, &lru->place[node]->lock);
 		/* From here on who releases the page comes for the lock. */
 		if (atomic_exchange_explicit(&pagevec->slot[i], NULL, memory_order_relaxed))
 			lru_list_page(lruvec_of(page->group, node), page, node,
 				      atomic_load_explicit(&page->lru_state, memory_order_relaxed) &
 					  LRU_STATE_LIST);
 	}
-	if (held)
-		spin_unlock(held);
+	lru_run_end(&run);
 	pagevec->count = 0;
 }
 

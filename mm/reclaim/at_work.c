@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who finds nothing to reclaim, since others have all of it isolated, waits until one of them has put it
- * back, or has freed it, and does not count that as a round in vain. Who ends a round clears its word and
- * then reads how many wait; who waits adds itself and then reads the words of all CPUs:
+ * back, or has freed it, and does not count that as a round in vain. They may also have done so between its
+ * look at the lists and its look at them: so it adds itself to those who wait, and looks at the lists once
+ * more. Who ends a round clears its word and then reads how many wait.
  *
- *     E1  at_work = NULL                               W1  waiters + 1
- *     E2  load waiters; if there are: ended + 1, wake  W2  load each at_work; sleep if there is one
+ *     E1  put back                                     W1  waiters + 1; load ended
+ *     E2  at_work = NULL                               W2  look at the lists
+ *     E3  load waiters; if there are: ended + 1, wake  W3  load each at_work; if there is one, sleep
+ *                                                      W4  load ended: have others ended since W1?
  *
- * All are sequentially consistent, so E2 sees the waiter, or W2 sees that the round is over. A round at work
- * is never one that waits: so of all who are in vain at the same time the last is told so.
+ * All are sequentially consistent. If E3 sees the waiter, W4 sees that E3 has been; or else E1 comes before
+ * W2, which has found what was put back. And W3 sees that the round is over, or E3 wakes who sleeps. A round
+ * at work is never one that waits: so of all who are in vain at the same time the last is told so.
  */
 #include "mm/reclaim/internal.h"
 #include "port/cpu.h"
@@ -30,7 +34,7 @@ void reclaim_end_work(struct reclaim *reclaim)
 	atomic_store_explicit(&own->at_work, NULL, memory_order_seq_cst);
 	if (!atomic_load_explicit(&reclaim->waiters, memory_order_seq_cst))
 		return;
-	atomic_fetch_add_explicit(&reclaim->ended, 1, memory_order_release);
+	atomic_fetch_add_explicit(&reclaim->ended, 1, memory_order_seq_cst);
 	port_wake(&reclaim->ended, UINT32_MAX);
 }
 
@@ -50,17 +54,25 @@ static bool any_at_work(const struct reclaim *reclaim, const struct sf_group *to
 	return any;
 }
 
-bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top)
+uint32_t reclaim_wait_begin(struct reclaim *reclaim)
 {
-	uint32_t ended = atomic_load_explicit(&reclaim->ended, memory_order_acquire);
-	bool others;
-
 	atomic_fetch_add_explicit(&reclaim->waiters, 1, memory_order_seq_cst);
-	others = any_at_work(reclaim, top);
-	while (others && atomic_load_explicit(&reclaim->ended, memory_order_acquire) == ended) {
+	return atomic_load_explicit(&reclaim->ended, memory_order_seq_cst);
+}
+
+bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top, uint32_t ended)
+{
+	/* The caller's own round has ended since, and was told as others' are. */
+	ended++;
+	while (any_at_work(reclaim, top) &&
+	       atomic_load_explicit(&reclaim->ended, memory_order_seq_cst) == ended) {
 		lock_rank_may_sleep();
 		port_wait(&reclaim->ended, ended);
 	}
+	return atomic_load_explicit(&reclaim->ended, memory_order_seq_cst) != ended;
+}
+
+void reclaim_wait_end(struct reclaim *reclaim)
+{
 	atomic_fetch_sub_explicit(&reclaim->waiters, 1, memory_order_relaxed);
-	return others;
 }

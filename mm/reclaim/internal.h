@@ -72,8 +72,7 @@ struct round {
 	bool all;       /* touched pages too */
 	bool spare_low; /* groups within their guarantee are passed over */
 	bool spared;    /* some were */
-	bool looked;    /* at any page */
-	bool busy;      /* pages were in use: locked, being written, or with other references */
+	bool busy;      /* pages were in use: with other references, or an entry's lock was not to be had */
 	bool swap_full;
 	bool write_alone; /* dirty pages of files are written one by one, since nothing else helps */
 	uint64_t freed;   /* pages */
@@ -81,6 +80,13 @@ struct round {
 	unsigned waiting;
 	struct page *wait[ROUND_WAITING];
 	uint64_t dirty; /* pages of files that have to be written first */
+	/*
+	 * With `holds`, a page that was locked or being written, as `held_flag` says, with a reference; NULL:
+	 * there was none.
+	 */
+	bool holds;
+	struct page *held;
+	enum page_flag held_flag;
 };
 
 static inline bool round_is_over(const struct round *round)
@@ -101,10 +107,17 @@ void reclaim_begin_work(struct reclaim *reclaim, struct sf_group *top);
 void reclaim_end_work(struct reclaim *reclaim);
 
 /*
- * After a round in which nothing could be had: others may have isolated what there is. Returns whether there
- * was a round of others under way, in groups of `top` or above it; then a round has ended since. Sleeps.
+ * Before a second round, after one in which nothing could be had: others may have isolated what there was.
+ * Returns a number for reclaim_wait_for_others(). Until reclaim_wait_end() each round that ends is told.
  */
-bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top);
+uint32_t reclaim_wait_begin(struct reclaim *reclaim);
+void reclaim_wait_end(struct reclaim *reclaim);
+
+/*
+ * After just one round of the caller's since reclaim_wait_begin(), in vain again: waits for a round of
+ * others, if one is under way in groups of `top` or above it. Returns whether one has ended since. Sleeps.
+ */
+bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top, uint32_t ended);
 
 /*
  * Takes those of the pages that can be had: mm/reclaim/shrink.c. They are isolated, each with a reference,

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "mm/object/write_back.h"
+#include "mm/page/page_wait.h"
 #include "mm/reclaim/internal.h"
 #include "mm/swap/swap.h"
 #include "port/cpu.h"
@@ -96,23 +97,64 @@ uint64_t reclaim_pages(struct reclaim *reclaim, struct sf_group *group, uint64_t
 	return round.freed;
 }
 
-static int64_t make_room(struct reclaim *reclaim, struct sf_group *group)
+static void drop_held(struct round *round)
 {
-	struct round round = {
-	    .reclaim = reclaim, .top = group ? group : reclaim->config.groups->root, .target = RECLAIM_BATCH};
+	if (round->held)
+		page_put(round->reclaim->config.frames, round->held);
+	round->held = NULL;
+}
 
-	reclaim_count(reclaim, RECLAIM_DIRECT, 1);
-	run(&round);
-	if (round.freed)
-		return (int64_t)round.freed;
-	if (reclaim_wait_for_others(reclaim, round.top))
+static void run_direct(struct round *round, struct reclaim *reclaim, struct sf_group *top)
+{
+	*round = (struct round){.reclaim = reclaim, .top = top, .target = RECLAIM_BATCH, .holds = true};
+	run(round);
+}
+
+/*
+ * The second round, since others may have isolated what there is: from here on who puts it back tells.
+ * Returns whether somebody has.
+ */
+static bool look_again(struct round *round)
+{
+	struct reclaim *reclaim = round->reclaim;
+	uint32_t ended = reclaim_wait_begin(reclaim);
+	bool others;
+
+	drop_held(round);
+	run_direct(round, reclaim, round->top);
+	others = !round->freed && reclaim_wait_for_others(reclaim, round->top, ended);
+	reclaim_wait_end(reclaim);
+	return others;
+}
+
+/* Waits for who uses the pages that the round has met in vain. Returns as groups->make_room(). */
+static int64_t wait_for_users(const struct round *round)
+{
+	if (round->held) {
+		page_wait_flag(round->held, round->held_flag);
 		return -EAGAIN;
-	if (!round.busy)
-		return round.looked ? 0 : -ENOMEM;
-	/* Who unmaps pages holds their references until all CPUs have flushed. */
+	}
+	/* Who unmaps pages holds them, on the lists and off, in a read section until they are released. */
 	lock_rank_may_sleep();
 	port_rcu_synchronize();
-	return -EBUSY;
+	return round->busy ? -EBUSY : 0;
+}
+
+static int64_t make_room(struct reclaim *reclaim, struct sf_group *group)
+{
+	struct round round;
+	int64_t result;
+	bool others;
+
+	reclaim_count(reclaim, RECLAIM_DIRECT, 1);
+	run_direct(&round, reclaim, group ? group : reclaim->config.groups->root);
+	others = !round.freed && look_again(&round);
+	if (round.freed)
+		result = (int64_t)round.freed;
+	else
+		result = others ? -EAGAIN : wait_for_users(&round);
+	drop_held(&round);
+	return result;
 }
 
 unsigned reclaim_page_list(struct reclaim *reclaim, struct page **pages, unsigned count)

@@ -146,7 +146,6 @@ static bool scan_place(struct round *round, struct sf_group *group, unsigned pla
 		if (kind == RECLAIM_KINDS)
 			break;
 		count = scan_batch(&lists, kind);
-		round->looked = true;
 		count_scanned(own, kind, count ? count : RECLAIM_BATCH);
 		own->done += count ? count : RECLAIM_BATCH;
 		if (round_is_over(round))

@@ -18,6 +18,7 @@
 /* Where a page stands, or what has become of it. */
 enum fate {
 	FATE_UNMAPPED, /* anonymous: locked, out of reach after the flush */
+	FATE_DROPPED,  /* anonymous, and not wanted any more: the same, and nobody can find it again */
 	FATE_WRITTEN,  /* anonymous: not locked, being written */
 	FATE_EVICTED,  /* an object's: locked, between the steps of mm/object/evict.h */
 	FATE_INACTIVE, /* stays; not locked, as all that follow */
@@ -112,6 +113,19 @@ static bool leave_bad_slot(struct shrink *shrink, struct page *page)
 	return true;
 }
 
+static enum fate unmap_anonymous(struct shrink *shrink, struct page *page, enum fate done)
+{
+	switch (unmap(shrink, page)) {
+	case UNMAP_DONE:
+		return done;
+	case UNMAP_LOCKED:
+		return FATE_ACTIVE;
+	default:
+		shrink->round->busy = true;
+		return FATE_INACTIVE;
+	}
+}
+
 /* Its slot is kept if it stays: another round may find it clean. */
 static enum fate begin_anonymous(struct shrink *shrink, struct page *page)
 {
@@ -119,21 +133,23 @@ static enum fate begin_anonymous(struct shrink *shrink, struct page *page)
 		return FATE_ACTIVE;
 	if (!page_has_flag(page, PG_swapcache)) {
 		/* With no mapping it is about to be freed, or pinned. */
-		if (!page_mapcount(page) || shrink->round->swap_full)
+		if (!page_mapcount(page))
+			return FATE_INACTIVE;
+		if (page_has_flag(page, PG_lazy_free)) {
+			enum fate fate = unmap_anonymous(shrink, page, FATE_DROPPED);
+
+			/* Else it was written to since, and is as any other. */
+			if (page_has_flag(page, PG_lazy_free))
+				return fate;
+		}
+		if (shrink->round->swap_full)
 			return FATE_INACTIVE;
 		if (swap_add_page(shrink->reclaim->config.swap, page)) {
 			shrink->round->swap_full = true;
 			return FATE_INACTIVE;
 		}
 	}
-	switch (unmap(shrink, page)) {
-	case UNMAP_DONE:
-		return FATE_UNMAPPED;
-	case UNMAP_LOCKED:
-		return FATE_ACTIVE;
-	default:
-		return FATE_INACTIVE;
-	}
+	return unmap_anonymous(shrink, page, FATE_UNMAPPED);
 }
 
 static enum fate stays(struct shrink *shrink, enum evict evict)
@@ -144,6 +160,9 @@ static enum fate stays(struct shrink *shrink, enum evict evict)
 		shrink->round->dirty++;
 	if (evict == EVICT_FULL)
 		shrink->round->swap_full = true;
+	/* The object's lock is another's, or the page has users. */
+	if (evict == EVICT_KEPT)
+		shrink->round->busy = true;
 	return FATE_INACTIVE;
 }
 
@@ -161,6 +180,17 @@ static enum fate begin_cached(struct shrink *shrink, unsigned i)
 	return FATE_EVICTED;
 }
 
+/* The first page that is going to be free of `flag` without this CPU. */
+static enum fate hold(struct round *round, struct page *page, enum page_flag flag)
+{
+	if (round->holds && !round->held) {
+		page_get(page);
+		round->held = page;
+		round->held_flag = flag;
+	}
+	return FATE_INACTIVE;
+}
+
 /* From here on until it is unlocked no fault maps it for the first time. */
 static enum fate begin(struct shrink *shrink, unsigned i)
 {
@@ -168,11 +198,13 @@ static enum fate begin(struct shrink *shrink, unsigned i)
 	enum fate fate = FATE_UNMAPPED;
 
 	shrink->touched[i] = false;
-	if (page_has_flag(page, PG_writeback) || !page_try_flag(page, PG_locked)) {
-		shrink->round->busy = true;
-		return FATE_INACTIVE;
-	}
-	if (page_has_flag(page, PG_writeback) || has_other_users(page)) {
+	if (page_has_flag(page, PG_writeback))
+		return hold(shrink->round, page, PG_writeback);
+	if (!page_try_flag(page, PG_locked))
+		return hold(shrink->round, page, PG_locked);
+	if (page_has_flag(page, PG_writeback)) {
+		fate = hold(shrink->round, page, PG_writeback);
+	} else if (has_other_users(page)) {
 		shrink->round->busy = true;
 		fate = FATE_INACTIVE;
 	}
@@ -181,7 +213,7 @@ static enum fate begin(struct shrink *shrink, unsigned i)
 	if (fate == FATE_UNMAPPED)
 		fate =
 		    page_has_flag(page, PG_cached) ? begin_cached(shrink, i) : begin_anonymous(shrink, page);
-	if (fate != FATE_UNMAPPED && fate != FATE_EVICTED)
+	if (fate >= FATE_INACTIVE)
 		page_unlock(page);
 	return fate;
 }
@@ -238,6 +270,10 @@ static void take_pages(struct shrink *shrink)
 	for (unsigned i = 0; i < shrink->count; i++) {
 		struct page *page = shrink->page[i];
 
+		if (shrink->fate[i] == FATE_DROPPED) {
+			page_unlock(page);
+			shrink->fate[i] = FATE_TAKEN;
+		}
 		if (shrink->fate[i] == FATE_WRITTEN)
 			shrink->fate[i] = page_try_flag(page, PG_locked) ? take(shrink, page) : FATE_INACTIVE;
 		else if (shrink->fate[i] == FATE_EVICTED)

@@ -90,8 +90,9 @@ void rmap_batch_begin(struct rmap_batch *batch, const struct rmap *rmap);
  * before others can see the change (a file's only with dirty_tracking=pte: with `fault` it is dirty already).
  * Entries of VMAs that are locked in memory stay. `found` is set.
  *
- * An anonymous page that is not in the swap cache must be PG_lazy_free: its entries become empty, but for
- * dirty ones, which stay and end that.
+ * An anonymous page that is not in the swap cache must be PG_lazy_free, and the caller have one reference on
+ * it: its entries become empty, but stay if the page is pinned; and if it was written to, which ends that it
+ * is PG_lazy_free.
  *
  * A batch that has no room is flushed on the way. What the caller does next with the page (write it, take it
  * away) comes after rmap_batch_flush().

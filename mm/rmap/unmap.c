@@ -93,6 +93,29 @@ struct unmap {
 	struct rmap_found *found;
 };
 
+/*
+ * Of a page that MADV_FREE has left and an entry that has just been emptied, which said `old`: whether it
+ * must be kept all the same. A pin is taken with an entry locked; the page is dirty before a pin for writing
+ * ends.
+ */
+static bool must_keep(const struct unmap *unmap, uint64_t old)
+{
+	const struct rmap_batch *batch = unmap->batch;
+	struct page *page = unmap->page;
+	/* The caller's, those of the entries, and those that the batch has of this page. */
+	uint32_t known = 1 + page_mapcount(page);
+
+	if (batch->pages && batch->page[batch->pages - 1].page == page)
+		known += batch->page[batch->pages - 1].mappings;
+	/* Acquire: what a user did before it put its reference is seen. */
+	if (atomic_load_explicit(&page->refcount, memory_order_acquire) > known)
+		return true;
+	if (!(old & PTE_DIRTY) && !page_has_flag(page, PG_dirty))
+		return false;
+	page_clear_flag(page, PG_lazy_free);
+	return true;
+}
+
 /* What is to stand in the entries: returns -ENOMEM when the slot can have no more references. */
 static int take_replacement(struct unmap *unmap, uint64_t *pte)
 {
@@ -118,13 +141,11 @@ static void replace(struct unmap *unmap, struct rmap_space *space, struct pte_re
 
 	add_address(unmap->batch, space, ref->address);
 	old = pte_empty(ref);
+	if (page_has_flag(page, PG_anonymous) && !pte && must_keep(unmap, old)) {
+		pte_set_unlock(ref, old);
+		return;
+	}
 	if (old & PTE_DIRTY) {
-		if (page_has_flag(page, PG_anonymous) && !pte) {
-			/* Somebody wrote to a page that was free to go. */
-			page_clear_flag(page, PG_lazy_free);
-			pte_set_unlock(ref, old);
-			return;
-		}
 		if (page_has_flag(page, PG_swapcache))
 			page_set_dirty(page);
 		else if (unmap->batch->rmap->dirty_by_pte)

@@ -13,8 +13,6 @@ int access_fault(struct fault *fault, struct sf_space *space, uintptr_t address,
 
 	if (!error)
 		system_count_fault(space->parts.system, fault->events);
-	else if (error == -ENOMEM)
-		mem_cgroup_out_of_memory(&fault->charge);
 	return error;
 }
 
@@ -62,7 +60,7 @@ void access_signal(struct sf_signal *signal, const struct fault *fault, int erro
 		signal->signal = fault->signal;
 		signal->code = fault->code;
 	} else if (error == -ENOMEM) {
-		signal->group = fault->over_limit;
+		signal->group = fault->charge.over_limit;
 	}
 }
 

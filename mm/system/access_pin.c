@@ -88,8 +88,6 @@ static struct page *pin(struct sf_space *space, uintptr_t address, enum touch to
 		}
 		error = faultin_page(&fault, space, address, touch);
 		if (error) {
-			if (error == -ENOMEM)
-				mem_cgroup_out_of_memory(&fault.charge);
 			access_signal(signal, &fault, error, address);
 			return NULL;
 		}

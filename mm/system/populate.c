@@ -36,8 +36,6 @@ static int fault_in(struct sf_space *space, uintptr_t start, uintptr_t end, enum
 
 		error = faultin_page(&fault, space, start, touch);
 		system_count_fault(space->parts.system, fault.events);
-		if (error == -ENOMEM)
-			mem_cgroup_out_of_memory(&fault.charge);
 	}
 	return error;
 }

@@ -4,6 +4,7 @@
 #include "mm/charge/release.h"
 #include "mm/swap/swap.h"
 #include "mm/table/table.h"
+#include "port/rcu.h"
 
 void tlb_gather_mmu(struct gather *gather, struct table *table)
 {
@@ -11,7 +12,7 @@ void tlb_gather_mmu(struct gather *gather, struct table *table)
 	gather->start = UINTPTR_MAX;
 	gather->end = 0;
 	gather->changing = translations_change_begin(&table->translations);
-	gather->write_protecting = false;
+	gather->write_protecting = gather->holding = false;
 	gather->batches = 0;
 	gather->active = &gather->local;
 	gather->local.next = NULL;
@@ -56,11 +57,20 @@ void gather_flush_range(struct gather *gather, uintptr_t start, uintptr_t end)
 		gather->end = end;
 }
 
+void tlb_hold_pages(struct gather *gather)
+{
+	if (gather->holding)
+		return;
+	gather->holding = true;
+	port_rcu_read_lock();
+}
+
 /* The caller's reference is put with the batch. */
 static void add_page(struct gather *gather, struct page *page)
 {
 	struct gather_batch *batch = gather->active;
 
+	invariant(gather->holding);
 	batch->page[batch->count++] = page;
 	if (batch->count == batch->max)
 		tlb_next_batch(gather);
@@ -113,6 +123,9 @@ void tlb_flush_mmu_free(struct gather *gather)
 		batch->count = 0;
 	}
 	gather->active = &gather->local;
+	if (gather->holding)
+		port_rcu_read_unlock();
+	gather->holding = false;
 }
 
 static void tlb_flush_mmu(struct gather *gather)

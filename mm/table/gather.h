@@ -39,6 +39,7 @@ struct gather {
 	uintptr_t start, end;  /* what must be flushed so far; empty when start >= end */
 	bool changing;         /* the space has TLBs: translations_change_begin() */
 	bool write_protecting; /* translations.write_protecting is odd because of us */
+	bool holding;          /* in a read section: tlb_hold_pages() */
 	unsigned batches;      /* that are frames */
 	struct gather_batch *active;
 	union {
@@ -54,8 +55,15 @@ struct gather {
 void tlb_gather_mmu(struct gather *gather, struct table *table);
 
 /*
+ * Before the first entry of some is taken away: begins an RCU read section, if the gather is in none, that
+ * ends when what it gathers has been released. So who finds no memory, since gathers hold it, waits for a
+ * grace period (mm/reclaim/). Until then the caller does not sleep.
+ */
+void tlb_hold_pages(struct gather *gather);
+
+/*
  * Adds a page that has lost a mapping: its reference is dropped once all CPUs are flushed. There is room:
- * gather_room(). May take a frame: as frame_alloc().
+ * gather_room(). May take a frame: as frame_alloc(). Pages are held.
  */
 void tlb_remove_page(struct gather *gather, uintptr_t address, struct page *page);
 
@@ -83,7 +91,7 @@ void tlb_finish_mmu(struct gather *gather);
 
 /*
  * In the middle of an operation: flushes what is due, then releases what was gathered so far. No PTE lock is
- * held and the caller is in no RCU read section.
+ * held and the caller is in no RCU read section but the gather's, which ends.
  */
 void tlb_flush_mmu_tlbonly(struct gather *gather);
 void tlb_flush_mmu_free(struct gather *gather);

@@ -60,6 +60,7 @@ uintptr_t table_zap_object(struct table *table, uintptr_t start, uintptr_t end, 
 
 	if (!begin_table(table, &start, &end))
 		return end;
+	tlb_hold_pages(gather);
 	for (; start < end && gather_room(gather); start += PORT_PAGE_SIZE) {
 		if (!pte_lock_existing(table, start, &ref))
 			continue;

@@ -77,6 +77,7 @@ void table_zap_pages(struct table *table, uintptr_t start, uintptr_t end, struct
 	struct page *page;
 
 	while ((page = table_next(table, &start, end))) {
+		tlb_hold_pages(gather);
 		start = zap_pte_range(table, page, start, table_run_end(start, end), gather);
 		if (!gather_room(gather)) {
 			tlb_flush_mmu_tlbonly(gather);

@@ -200,7 +200,8 @@ bool pte_lock_existing(struct table *table, uintptr_t address, struct pte_ref *r
 {
 	struct page *page = table_walk(table, address, NULL);
 
-	if (!page || !atomic_load_explicit(table_entry(table, page, address), memory_order_relaxed))
+	/* Acquire: who has emptied it used its page before, which can be leaving its object by now. */
+	if (!page || !atomic_load_explicit(table_entry(table, page, address), memory_order_acquire))
 		return false;
 	ref_lock(table, page, address, ref);
 	if (ref->value)

@@ -89,7 +89,11 @@
 	X(reclaim_file_check)             \
 	X(reclaim_fork_check)             \
 	X(reclaim_full_check)             \
+	X(reclaim_full_discard_check)     \
+	X(reclaim_full_sync_check)        \
 	X(reclaim_group_check)            \
+	X(reclaim_lazy_check)             \
+	X(reclaim_lazy_write_check)       \
 	X(reclaim_limit_check)            \
 	X(reclaim_lock_check)             \
 	X(reclaim_pin_check)              \

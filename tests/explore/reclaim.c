@@ -47,19 +47,36 @@ static int open_forked(struct message *why)
 	return error;
 }
 
-/* There is no room in the group. */
-static int open_full(struct message *why)
+/* Nobody needs the pages any more. */
+static int open_lazy(struct message *why)
 {
-	struct sf_group_statistics statistics;
 	int error = open_scene(why);
 
-	if (error)
-		return error;
+	if (!error)
+		check_that(!sf_advise(fixture.space, AT, PAGES * PAGE, SF_ADVICE_FREE));
+	return error;
+}
+
+/* There is no room in the group from here on. */
+static void fill_group(void)
+{
+	struct sf_group_statistics statistics;
+
+	/* The pages are on the lists, where others find them. */
+	system_cpu_idle(fixture.system);
 	/* Empties the stocks. */
 	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
 	sf_group_statistics(stage.group, &statistics);
 	check_that(!sf_group_set_limit(stage.group, statistics.usage));
-	return 0;
+}
+
+static int open_full(struct message *why)
+{
+	int error = open_scene(why);
+
+	if (!error)
+		fill_group();
+	return error;
 }
 
 /* The same pages are shared memory's. */
@@ -95,6 +112,25 @@ static int open_file(struct message *why)
 	return 0;
 }
 
+/* The group is full of a file's pages, all dirty. There is no swap. */
+static int open_full_file(struct message *why)
+{
+	int error = fixture_open(true, why);
+
+	if (error)
+		return error;
+	check_that(!sf_group_create(sf_group_root(fixture.system), &stage.group));
+	sf_space_set_group(fixture.space, stage.group);
+	fixture_file(PAGES);
+	fixture_map_object(AT, PAGES, RW, SF_MAP_SHARED);
+	fixture_map(AT + PAGES * PAGE, 2, RW, SF_MAP_PRIVATE);
+	for (unsigned i = 0; i < PAGES; i++)
+		fixture_store(fixture.space, AT + i * PAGE, STORED + i);
+	fixture.result[0] = fixture.result[1] = 0;
+	fill_group();
+	return 0;
+}
+
 static void close_scene(void)
 {
 	if (fixture.made[1])
@@ -120,6 +156,17 @@ static void write_word(void)
 	fixture_store(fixture.space, TARGET + 8, WORD);
 	check_equal(fixture_load(fixture.space, TARGET), STORED + 1);
 	check_equal(fixture_load(fixture.space, TARGET + 8), WORD);
+}
+
+static void write_lazy(void)
+{
+	fixture_store(fixture.space, TARGET + 8, WORD);
+	check_equal(fixture_load(fixture.space, TARGET + 8), WORD);
+}
+
+static void free_lazily(void)
+{
+	check_that(!sf_advise(fixture.space, TARGET, PAGE, SF_ADVICE_FREE));
 }
 
 static void unmap(void)
@@ -186,6 +233,11 @@ static void write_second_new(void)
 	write_new(1);
 }
 
+static void discard_all(void)
+{
+	check_that(!sf_advise(fixture.space, AT, PAGES * PAGE, SF_ADVICE_DONTNEED));
+}
+
 /* In the background until the other CPU has taken frames and stops it: whoever was called wakes. */
 static void background(void)
 {
@@ -227,6 +279,33 @@ static bool written(struct message *why)
 	       (!fixture.child || has_all(fixture.child, 0, why)) && fixture_good(why);
 }
 
+/* What a page that was free to go has in its first word. */
+static bool is_lazy(unsigned page, struct message *why)
+{
+	uint64_t found = fixture_load(fixture.space, AT + page * PAGE);
+
+	return !found || fixture_equal("the first word", found, STORED + page, why);
+}
+
+/* A write is kept; what stands beside it is what was there, or nothing. The rest takes no slot. */
+static bool lazily_written(struct message *why)
+{
+	struct sf_swap_statistics swap;
+
+	sf_swap_statistics(fixture.system, &swap);
+	return fixture_good(why) && (swap.used <= 1 || fixture_equal("slots", swap.used, 1, why)) &&
+	       is_lazy(0, why) && is_lazy(1, why) && is_lazy(2, why) &&
+	       fixture_equal("the second word", fixture_load(fixture.space, TARGET + 8), WORD, why) &&
+	       fixture_good(why);
+}
+
+/* Of a page that is free to go since a moment ago. */
+static bool lazily_freed(struct message *why)
+{
+	return fixture_good(why) && has(fixture.space, 0, STORED, 0, why) && is_lazy(1, why) &&
+	       has(fixture.space, 2, STORED + 2, 0, why) && fixture_good(why);
+}
+
 static bool all_written(struct message *why)
 {
 	for (unsigned page = 0; page < PAGES; page++)
@@ -246,21 +325,43 @@ static bool gone(struct message *why)
 	       has(fixture.space, 0, STORED, 0, why) && has(fixture.space, 2, STORED + 2, 0, why);
 }
 
-/* Who finds nothing to take, since the other has it, may say so; but nothing is lost. */
+static bool found_room(unsigned number, struct message *why)
+{
+	return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[number], 0, why);
+}
+
+/* Whatever the other has isolated meanwhile: there is enough for both. */
 static bool full(struct message *why)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (fixture.result[i] && fixture.result[i] != -ENOMEM)
-			return fixture_equal("what a touch returned", (uint64_t)(int64_t)fixture.result[i], 0,
-					     why);
+	if (!found_room(0, why) || !found_room(1, why))
+		return false;
 	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
 	return unchanged(why);
+}
+
+/* Whatever the other holds of what it has discarded. */
+static bool discarded(struct message *why)
+{
+	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
+	return found_room(0, why) && fixture_good(why) && has(fixture.space, 0, 0, 0, why) &&
+	       has(fixture.space, 2, 0, 0, why) && fixture_good(why);
 }
 
 static bool file_written(struct message *why)
 {
 	return fixture_good(why) && has(fixture.space, 0, STORED, 2, why) &&
 	       has(fixture.space, 1, 2, 0, why) && has(fixture.space, 2, 3, 0, why) && fixture_good(why);
+}
+
+static bool file_kept(struct message *why)
+{
+	check_that(!sf_group_set_limit(stage.group, SF_GROUP_UNLIMITED));
+	return found_room(0, why) && fixture_good(why) && has_all(fixture.space, 0, why) && fixture_good(why);
+}
+
+static void sync_file(void)
+{
+	check_that(!sf_object_sync(fixture.object));
 }
 
 static void write_file(void)
@@ -274,6 +375,26 @@ const struct check reclaim_write_check = {
     .setup = open_scene,
     .body = {reclaim, write_word},
     .holds = written,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_lazy_write_check = {
+    .name = "reclaim-lazy-write",
+    .summary = "pages that are free to go are reclaimed while one is written to",
+    .setup = open_lazy,
+    .body = {reclaim, write_lazy},
+    .holds = lazily_written,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_lazy_check = {
+    .name = "reclaim-lazy",
+    .summary = "pages are reclaimed while one becomes free to go",
+    .setup = open_scene,
+    .body = {reclaim, free_lazily},
+    .holds = lazily_freed,
     .teardown = close_scene,
     .variants = variants_pairwise,
 };
@@ -394,6 +515,26 @@ const struct check reclaim_full_check = {
     .setup = open_full,
     .body = {write_first_new, write_second_new},
     .holds = full,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_full_discard_check = {
+    .name = "reclaim-full-discard",
+    .summary = "a CPU reclaims in a group that is full while another discards all pages there",
+    .setup = open_full,
+    .body = {write_first_new, discard_all},
+    .holds = discarded,
+    .teardown = close_scene,
+    .variants = variants_pairwise,
+};
+
+const struct check reclaim_full_sync_check = {
+    .name = "reclaim-full-sync",
+    .summary = "a CPU reclaims in a group that is full of a file's pages while another writes them back",
+    .setup = open_full_file,
+    .body = {write_first_new, sync_file},
+    .holds = file_kept,
     .teardown = close_scene,
     .variants = variants_pairwise,
 };

@@ -185,7 +185,8 @@ static void assert_full(struct sf_space *space, unsigned page, struct sf_group *
 	assert_int_equal(sf_advise(space, AT + page * PAGE, PAGE, SF_ADVICE_POPULATE_WRITE), -ENOMEM);
 	sf_group_statistics(group, &after);
 	assert_int_equal(after.out_of_memory - before.out_of_memory, 4);
-	assert_int_equal(after.limit_hits - before.limit_hits, 4);
+	/* Each is refused again after each of three rounds of reclaim that find nothing. */
+	assert_int_equal(after.limit_hits - before.limit_hits, 4 * (1 + 3));
 	assert_true(after.failures >= before.failures + 4);
 }
 

@@ -3,113 +3,15 @@
  * Reclaim of anonymous memory: at a group's limit, when frames run out, when a limit is lowered; what is
  * taken first, and what never.
  */
-#include <string.h>
-
-#include "tests/common/memory_backing.h"
-#include "tests/unit/mm/fixture.h"
-
-#define SWAP_BYTES ((uint64_t)64 << 20)
-#define UNLIMITED  UINT64_MAX
-
-/* A system with swap, a group with a limit, a space in it, and memory mapped there. */
-struct stage {
-	struct sf_system *system;
-	struct sf_group *group;
-	struct sf_space *space;
-	uint64_t at;
-};
-
-static void map_memory(struct stage *stage, uint64_t pages)
-{
-	assert_int_equal(sf_map(stage->space, 0, pages * PAGE, SF_PROT_READ | SF_PROT_WRITE,
-				SF_MAP_PRIVATE | SF_MAP_ANONYMOUS, &stage->at),
-			 0);
-}
-
-static struct sf_space *second_space(const struct stage *stage)
-{
-	struct sf_space *space;
-
-	assert_int_equal(sf_space_create_in(stage->group, &space), 0);
-	return space;
-}
-
-static void open_without_swap(struct stage *stage, const char *policy, uint64_t own, uint64_t limit,
-			      uint64_t pages)
-{
-	struct system_config config = {.own_frames = own};
-	struct message why = {""};
-
-	assert_int_equal(policy_parse(&config.policy, policy, &why), 0);
-	assert_int_equal(system_create(&config, &stage->system, &why), 0);
-	assert_int_equal(sf_group_create(sf_group_root(stage->system), &stage->group), 0);
-	assert_int_equal(
-	    sf_group_set_limit(stage->group, limit == UNLIMITED ? SF_GROUP_UNLIMITED : limit * PAGE), 0);
-	stage->space = second_space(stage);
-	map_memory(stage, pages);
-}
-
-static void open_stage(struct stage *stage, const char *policy, uint64_t own, uint64_t limit, uint64_t pages)
-{
-	open_without_swap(stage, policy, own, limit, pages);
-	assert_int_equal(sf_swap_add_memory(stage->system, SWAP_BYTES, 0), 0);
-}
-
-static void assert_good(struct stage *stage)
-{
-	struct message why = {""};
-
-	if (system_check(stage->system, &why))
-		fail_msg("%s", why.text);
-}
-
-static void close_stage(struct stage *stage)
-{
-	assert_good(stage);
-	sf_space_destroy(stage->space);
-	assert_int_equal(sf_group_destroy(stage->group), 0);
-	assert_good(stage);
-	system_destroy(stage->system);
-}
-
-static void write_page(struct stage *stage, uint64_t page, uint64_t value)
-{
-	assert_int_equal(sf_write(stage->space, stage->at + page * PAGE + page % 500 * 8, &value, 8, NULL),
-			 8);
-}
-
-static uint64_t read_page(struct stage *stage, uint64_t page)
-{
-	uint64_t value = 0;
-
-	assert_int_equal(sf_read(stage->space, stage->at + page * PAGE + page % 500 * 8, &value, 8, NULL), 8);
-	return value;
-}
-
-static struct sf_reclaim_statistics statistics(struct stage *stage)
-{
-	struct sf_reclaim_statistics result;
-
-	sf_reclaim_statistics(stage->system, &result);
-	return result;
-}
-
-static const char *const policies[] = {
-    "default",
-    "base_2004",
-    "base_2009",
-    "base_2010",
-    "base_2014",
-    "default charge_stock=none lru_add=zone_lock rmap_lock=wait dirty_transfer=off dirty_tracking=pte",
-};
+#include "tests/unit/mm/reclaim_fixture.h"
 
 static void holds_more_than_its_limit(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(policies); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(reclaim_policies); i++) {
 		struct stage stage;
 
-		open_stage(&stage, policies[i], 4000, 256, 1024);
+		open_stage(&stage, reclaim_policies[i], 4000, 256, 1024);
 		for (uint64_t page = 0; page < 1024; page++)
 			write_page(&stage, page, page * 7 + 1);
 		assert_good(&stage);
@@ -122,58 +24,13 @@ static void holds_more_than_its_limit(void **state)
 	}
 }
 
-static void fills(struct stage *stage, uint64_t pages)
-{
-	for (uint64_t page = 0; page < pages; page++)
-		write_page(stage, page, page * 7 + 1);
-}
-
-static void holds(struct stage *stage, uint64_t pages)
-{
-	for (uint64_t page = 0; page < pages; page++)
-		assert_int_equal(read_page(stage, page), page * 7 + 1);
-}
-
-static uint64_t group_usage(struct sf_group *group)
-{
-	struct sf_group_statistics result;
-
-	sf_group_statistics(group, &result);
-	return result.usage / PAGE;
-}
-
-static uint64_t resident(const struct stage *stage)
-{
-	struct sf_space_statistics result;
-
-	sf_space_statistics(stage->space, &result);
-	return result.resident / PAGE;
-}
-
-/* A file or shared memory of so many pages, mapped shared in the stage's space at *at. */
-static struct sf_object *map_object(struct stage *stage, struct memory_backing *file, uint64_t pages)
-{
-	struct sf_object *object;
-
-	if (file) {
-		memory_backing_open(file, pages * PAGE, pages * PAGE);
-		assert_int_equal(sf_file_open(stage->system, &file->backing, &object), 0);
-	} else {
-		assert_int_equal(sf_object_create(stage->system, pages * PAGE, 0, &object), 0);
-	}
-	assert_int_equal(sf_map_object(stage->space, 0, pages * PAGE, SF_PROT_READ | SF_PROT_WRITE,
-				       SF_MAP_SHARED, object, 0, &stage->at),
-			 0);
-	return object;
-}
-
 static void frames_run_out(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(policies); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(reclaim_policies); i++) {
 		struct stage stage;
 
-		open_stage(&stage, policies[i], 600, UNLIMITED, 1024);
+		open_stage(&stage, reclaim_policies[i], 600, UNLIMITED, 1024);
 		fills(&stage, 1024);
 		assert_good(&stage);
 		holds(&stage, 1024);
@@ -185,12 +42,12 @@ static void frames_run_out(void **state)
 static void objects_give_way(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 2 * ARRAY_SIZE(policies); i++) {
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(reclaim_policies); i++) {
 		struct memory_backing file;
 		struct sf_object *object;
 		struct stage stage;
 
-		open_stage(&stage, policies[i / 2], 4000, 256, 1);
+		open_stage(&stage, reclaim_policies[i / 2], 4000, 256, 1);
 		object = map_object(&stage, i % 2 ? &file : NULL, 1024);
 		fills(&stage, 1024);
 		assert_good(&stage);
@@ -372,12 +229,12 @@ static void pinned_pages_stay(void **state)
 static void what_is_touched_stays(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(policies); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(reclaim_policies); i++) {
 		struct sf_space_statistics before, after;
 		uint64_t hot_faults = 0;
 		struct stage stage;
 
-		open_stage(&stage, policies[i], 4000, 300, 1200);
+		open_stage(&stage, reclaim_policies[i], 4000, 300, 1200);
 		fills(&stage, 250);
 		for (uint64_t page = 250; page < 1200; page++) {
 			write_page(&stage, page, page * 7 + 1);
@@ -391,7 +248,7 @@ static void what_is_touched_stays(void **state)
 		assert_true(statistics(&stage).activated > 0);
 		/* Of 60,800 touches. */
 		if (hot_faults > 300)
-			fail_msg("%s: %llu faults on pages in use", policies[i],
+			fail_msg("%s: %llu faults on pages in use", reclaim_policies[i],
 				 (unsigned long long)hot_faults);
 		holds(&stage, 1200);
 		close_stage(&stage);
@@ -468,8 +325,8 @@ static void calls_make_room(void **state)
 	uint64_t mapped;
 
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(policies); i++) {
-		open_stage(&stage, policies[i], 4000, 150, 600);
+	for (unsigned i = 0; i < ARRAY_SIZE(reclaim_policies); i++) {
+		open_stage(&stage, reclaim_policies[i], 4000, 150, 600);
 		fills(&stage, 600);
 		assert_int_equal(sf_space_fork(stage.space, &child), 0);
 		sf_space_destroy(child);
