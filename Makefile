@@ -5,6 +5,7 @@
 #   make test         installs what is missing, builds, runs every test, ends with "N passed, N failed"
 #   make check        formatting, headers, include edges, file sizes, lock ranks
 #   make diff         spaces against the model and the running kernel: OPS=N operations from SEED=S on
+#   make stress       stress tests, with the thread sanitizer and without: MINUTES=N or SECONDS=N long, from SEED=S on
 #   make explore      all checks under ever other schedules: MINUTES=N or SECONDS=N long, from SEED=S on
 #   make bench        speed of the virtual machine and of the real one
 #   make install      to $(DESTDIR)$(PREFIX)
@@ -260,7 +261,7 @@ $(LAB_TESTS) $(BENCHES) $(BUILD)/examples/check $(BUILD)/softfault_library.o: $(
 
 # --- What people call ------------------------------------------------------------------------------------
 # `setup` may install the compiler, so what it precedes is a make of its own.
-.PHONY: setup-build setup-all test check bench explore diff reproduce install clean
+.PHONY: setup-build setup-all test check bench stress explore diff reproduce install clean
 setup-build:
 	@tools/setup build
 setup-all:
@@ -282,6 +283,12 @@ check:
 
 bench: $(BUILD)/softfault $(BENCHES) $(BUILD)/tests/lab/verdicts
 	@tools/bench --command $(BUILD)/softfault --verdicts $(BUILD)/tests/lab/verdicts $(BENCHES)
+
+stress: setup-all
+	@$(MAKE) tests-stress
+	@$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread DEBUG=1 tests-stress
+	@tools/stress --seed $(or $(SEED),1) --seconds $(or $(SECONDS),$(shell expr 60 '*' $(or $(MINUTES),10))) \
+		--often reclaim $(STRESS_TESTS:$(BUILD)/%=$(BUILD)/tsan/%) $(STRESS_TESTS)
 
 explore: $(BUILD)/softfault
 	@tools/explore --command $(BUILD)/softfault --seed $(or $(SEED),1) \

@@ -35,15 +35,16 @@ static void finish(struct write_back *work, struct write_back_run *run)
 		return;
 	if (!error)
 		error = page_io_wait(&run->io);
+	/* Who waits for one of the pages, to sync the file, finds the error. */
+	if (error)
+		file_set_error(work->file, error);
 	for (unsigned i = 0; i < count; i++) {
 		if (error)
 			object_set_dirty(run->page[i]);
 		page_end_flag(run->page[i], PG_writeback, 0);
 		page_put(objects->frames, run->page[i]);
 	}
-	if (error) {
-		file_set_error(work->file, error);
-	} else {
+	if (!error) {
 		write_back_note_bytes(work->file, run->io.io.offset + run->io.io.bytes);
 		work->written += count;
 		objects_count(objects, OBJECTS_WRITTEN, count);
@@ -67,8 +68,12 @@ static bool take_page(struct write_back *work, struct write_back_run *run, struc
 {
 	struct sf_object *object = &work->file->cache;
 
-	if (!page_has_flag(page, PG_dirty))
+	if (!page_has_flag(page, PG_dirty)) {
+		/* Who saw it dirty a moment ago waits for whoever writes it now. */
+		if (work->waits)
+			page_wait_flag(page, PG_writeback);
 		return false;
+	}
 	while (!page_try_flag(page, PG_writeback)) {
 		if (!work->waits) {
 			port_rcu_read_lock();

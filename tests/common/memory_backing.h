@@ -23,8 +23,11 @@ struct memory_backing {
 	struct spinlock lock; /* protects the bytes and the size, as a file system would */
 	unsigned char *bytes; /* [room] */
 	uint64_t size, room;  /* room: read only */
-	/* Transfers, and other calls: how many there were; and how many from now on succeed. Atomic. */
-	_Atomic uint64_t reads, writes, others;
+	/*
+	 * Transfers, and other calls: how many there were, and how many writes failed; and how many from now
+	 * on succeed. Atomic.
+	 */
+	_Atomic uint64_t reads, writes, others, failed_writes;
 	_Atomic uint64_t good;
 	int error;       /* what the others fail with */
 	bool late;       /* a failure is told by sf_io_done(), not by the call */
@@ -48,27 +51,22 @@ static inline bool memory_backing_fails(struct memory_backing *file)
 	return false;
 }
 
-/* Ends a transfer that is to fail; returns whether it was. */
-static inline bool memory_backing_failed(struct memory_backing *file, struct sf_io *io, int *result)
+/* Ends a transfer that fails. */
+static inline int memory_backing_fail(struct memory_backing *file, struct sf_io *io)
 {
-	*result = 0;
-	if (!memory_backing_fails(file))
-		return false;
-	if (file->late)
-		sf_io_done(io, file->error);
-	else
-		*result = file->error;
-	return true;
+	if (!file->late)
+		return file->error;
+	sf_io_done(io, file->error);
+	return 0;
 }
 
 static inline int memory_backing_read(struct sf_backing *backing, struct sf_io *io)
 {
 	struct memory_backing *file = container_of(backing, struct memory_backing, backing);
-	int result;
 
 	atomic_fetch_add(&file->reads, 1);
-	if (memory_backing_failed(file, io, &result))
-		return result;
+	if (memory_backing_fails(file))
+		return memory_backing_fail(file, io);
 	spin_lock(&file->lock);
 	for (uint64_t done = 0; done < io->bytes; done += SF_PAGE_SIZE) {
 		uint64_t at = io->offset + done;
@@ -100,11 +98,12 @@ static inline void memory_backing_copy(unsigned char *to, const void *page, uint
 static inline int memory_backing_write(struct sf_backing *backing, struct sf_io *io)
 {
 	struct memory_backing *file = container_of(backing, struct memory_backing, backing);
-	int result;
 
 	atomic_fetch_add(&file->writes, 1);
-	if (memory_backing_failed(file, io, &result))
-		return result;
+	if (memory_backing_fails(file)) {
+		atomic_fetch_add(&file->failed_writes, 1);
+		return memory_backing_fail(file, io);
+	}
 	if (io->offset + io->bytes > file->room)
 		return -EFBIG;
 	spin_lock(&file->lock);

@@ -90,6 +90,46 @@ const struct check write_back_two_check = {
     .variants = variants_pairwise,
 };
 
+/* The first write fails. */
+static int setup_failing(struct message *why)
+{
+	int error = setup_dirty(why);
+
+	atomic_store_explicit(&fixture.file.failures, 1, memory_order_relaxed);
+	return error;
+}
+
+static void sync_and_look(void)
+{
+	uint64_t word;
+
+	fixture.result[1] = sf_object_sync(fixture.object);
+	spin_lock(&fixture.file.lock);
+	word = fixture.file.word[0][0];
+	spin_unlock(&fixture.file.lock);
+	check_that(fixture.result[1] == -EIO || (!fixture.result[1] && word == 5));
+}
+
+static bool holds_told(struct message *why)
+{
+	int told = (fixture.result[1] == -EIO) + (sf_object_sync(fixture.object) == -EIO);
+
+	check_equal(sf_object_sync(fixture.object), 0);
+	return fixture_good(why) && fixture_file_good(why) &&
+	       fixture_equal("times that the failure was told", (uint64_t)told, 1, why) &&
+	       fixture_equal("the first word of the file", fixture.file.word[0][0], 5, why);
+}
+
+const struct check write_back_told_check = {
+    .name = "write-back-told",
+    .summary = "write-back in the background that fails against a sync, which tells so or finds all written",
+    .setup = setup_failing,
+    .body = {write_back, sync_and_look},
+    .holds = holds_told,
+    .teardown = fixture_close,
+    .variants = variants_pairwise,
+};
+
 const struct check evict_write_back_check = {
     .name = "evict-write-back",
     .summary = "reclaim of a page that is written back and written to",

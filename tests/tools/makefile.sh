@@ -4,9 +4,9 @@
 # A misspelt one expands to nothing, and the line that it stands in goes wrong unseen.
 set -u
 build=$(dirname "$(realpath "${1:?the path of the command}")")
-targets="all reproduce test check bench diff install clean"
+targets="all reproduce test check bench stress explore diff install clean"
 # What a user may set, and what one of the compilers has no need of.
-known="1 CPPFLAGS LDFLAGS DEBUG SANITIZE V DESTDIR OPS SEED SEQUENCE PLAIN_FLAGS HOME_FLAGS_clang RENAME_gcc"
+known="1 CPPFLAGS LDFLAGS DEBUG SANITIZE V DESTDIR OPS SEED SEQUENCE MINUTES SECONDS PLAIN_FLAGS HOME_FLAGS_clang RENAME_gcc"
 passed=0
 failed=0
 

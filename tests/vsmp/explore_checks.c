@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks of tests/explore/ that have a file of their own, and what must hold of all checks.
+ * Checks of tests/explore/ that have a file of their own, and what must hold of all checks. explore_reclaim.c
+ * and explore_swap.c have the others.
  */
 #include <string.h>
 
@@ -9,25 +10,9 @@
 #include "tests/explore/list.h"
 #include "tests/vsmp/explore_each.h"
 
-#define DECLARE(name) extern const struct check name;
-CHECKS(DECLARE)
-#undef DECLARE
+#define THESE_CHECKS(X) SYSTEM_CHECKS(X) PLANTED_CHECKS(X)
 
-#define ROW(name) &name,
-static const struct check *const own_checks[] = {CHECKS(ROW) NULL};
-#undef ROW
-
-static void every_check_holds(void **state)
-{
-	(void)state;
-	each_holds(own_checks, 300);
-}
-
-static void every_condition_is_looked_at(void **state)
-{
-	(void)state;
-	each_condition_is_looked_at(own_checks);
-}
+EACH_TESTS(THESE_CHECKS, 300)
 
 static void names_are_unique(void **state)
 {

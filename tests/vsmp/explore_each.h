@@ -51,17 +51,26 @@ static inline void each_explore(const struct explore_config *config, uint64_t fi
 }
 
 /*
- * So many schedules of each variant, by each strategy. Seeds differ between the variants, so that more of
- * them come to be tried. Leaves out what is planted. `make explore` goes on for longer, with other seeds.
+ * So many schedules of each variant, by each strategy; fewer, so that they are EACH_MAX in all, where there
+ * are many variants, which share most of the code. Seeds differ between the variants, so that more of them
+ * come to be tried. Leaves out what is planted. `make explore` goes on for longer, with other seeds.
  */
-static inline void each_holds(const struct check *const *list, uint64_t schedules)
+#define EACH_MAX UINT64_C(3000)
+
+static inline void each_holds(const struct check *const *list, uint64_t schedules_max)
 {
 	static const char *const no_variants[] = {"default", NULL};
 
 	for (; *list; list++) {
 		const char *const *variants = (*list)->variants ? (*list)->variants : no_variants;
+		uint64_t schedules = schedules_max;
+		unsigned count = 0;
 
-		for (unsigned i = 0; variants[i] && !(*list)->planted_kind; i++) {
+		while (variants[count])
+			count++;
+		if (schedules > EACH_MAX / count)
+			schedules = EACH_MAX / count;
+		for (unsigned i = 0; i < count && !(*list)->planted_kind; i++) {
 			struct explore_config config = {.check = *list, .policy = variants[i]};
 
 			config.strategy = EXPLORE_RANDOM;
@@ -95,5 +104,24 @@ static inline void each_condition_is_looked_at(const struct check *const *list)
 		explore_close();
 	}
 }
+
+/* The two tests of a list of checks that LIST(X) names, for a program. */
+#define EACH_DECLARE(name) extern const struct check name;
+#define EACH_ROW(name)     &name,
+#define EACH_TESTS(LIST, schedules)                                           \
+	LIST(EACH_DECLARE)                                                    \
+	static const struct check *const each_list[] = {LIST(EACH_ROW) NULL}; \
+                                                                              \
+	static void every_check_holds(void **state)                           \
+	{                                                                     \
+		(void)state;                                                  \
+		each_holds(each_list, schedules);                             \
+	}                                                                     \
+                                                                              \
+	static void every_condition_is_looked_at(void **state)                \
+	{                                                                     \
+		(void)state;                                                  \
+		each_condition_is_looked_at(each_list);                       \
+	}
 
 #endif
