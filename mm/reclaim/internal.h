@@ -38,6 +38,7 @@ struct reclaim_cpu {
 	/* The top of the round that is under way, and may have pages isolated; NULL: none is. Written by the
 	 * CPU, sequentially consistent; RCU. */
 	struct sf_group *_Atomic at_work;
+	_Atomic uint64_t round; /* its number; written by the CPU before at_work is */
 };
 
 struct reclaim {
@@ -50,10 +51,12 @@ struct reclaim {
 	    stop; /* the background; sequentially consistent with frames->watch_called */
 
 	/*
-	 * How many wait for a round of others to end, and how often that was told: a word to sleep on. Read
-	 * at each round's end; written when somebody waits. Sequentially consistent with at_work.
+	 * How many wait for rounds of others; how often it was told that a round put back or freed what it
+	 * had isolated, and that a round has ended: a word to sleep on. Read at each round's end; written
+	 * when somebody waits. Sequentially consistent with at_work, see mm/reclaim/at_work.c.
 	 */
 	CACHE_LINE_ALIGNED _Atomic uint32_t waiters;
+	_Atomic uint32_t put_back;
 	_Atomic uint32_t ended;
 };
 
@@ -72,6 +75,7 @@ struct round {
 	bool all;       /* touched pages too */
 	bool spare_low; /* groups within their guarantee are passed over */
 	bool spared;    /* some were */
+	bool isolated;  /* some were taken off their lists */
 	bool busy;      /* pages were in use: with other references, or an entry's lock was not to be had */
 	bool swap_full;
 	bool write_alone; /* dirty pages of files are written one by one, since nothing else helps */
@@ -103,8 +107,8 @@ static inline void reclaim_count(struct reclaim *reclaim, enum reclaim_counter c
 }
 
 /* Stand around all work with isolated pages: mm/reclaim/at_work.c. */
-void reclaim_begin_work(struct reclaim *reclaim, struct sf_group *top);
-void reclaim_end_work(struct reclaim *reclaim);
+void reclaim_begin_work(const struct round *round);
+void reclaim_end_work(const struct round *round);
 
 /*
  * Before a second round, after one in which nothing could be had: others may have isolated what there was.
@@ -114,10 +118,11 @@ uint32_t reclaim_wait_begin(struct reclaim *reclaim);
 void reclaim_wait_end(struct reclaim *reclaim);
 
 /*
- * After just one round of the caller's since reclaim_wait_begin(), in vain again: waits for a round of
- * others, if one is under way in groups of `top` or above it. Returns whether one has ended since. Sleeps.
+ * After just one round of the caller's since reclaim_wait_begin(), `own`, in vain again: waits for the rounds
+ * that others have under way in groups of its top or above it. Returns whether any has put back, or freed,
+ * what it had isolated. Sleeps.
  */
-bool reclaim_wait_for_others(struct reclaim *reclaim, const struct sf_group *top, uint32_t ended);
+bool reclaim_wait_for_others(const struct round *own, uint32_t put_back);
 
 /*
  * Takes those of the pages that can be had: mm/reclaim/shrink.c. They are isolated, each with a reference,

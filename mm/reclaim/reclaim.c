@@ -74,7 +74,7 @@ static void make_passes(struct round *round)
 static void run(struct round *round)
 {
 	port_scope_begin(reclaim_scope);
-	reclaim_begin_work(round->reclaim, round->top);
+	reclaim_begin_work(round);
 	round->swap_full = !swap_any(round->reclaim->config.swap);
 	round->spare_low = true;
 	lru_add_drain(round->reclaim->config.frames->lru);
@@ -84,7 +84,7 @@ static void run(struct round *round)
 		make_passes(round);
 	}
 	round_free_waiting(round);
-	reclaim_end_work(round->reclaim);
+	reclaim_end_work(round);
 	port_scope_end();
 }
 
@@ -117,12 +117,12 @@ static void run_direct(struct round *round, struct reclaim *reclaim, struct sf_g
 static bool look_again(struct round *round)
 {
 	struct reclaim *reclaim = round->reclaim;
-	uint32_t ended = reclaim_wait_begin(reclaim);
+	uint32_t put_back = reclaim_wait_begin(reclaim);
 	bool others;
 
 	drop_held(round);
 	run_direct(round, reclaim, round->top);
-	others = !round->freed && reclaim_wait_for_others(reclaim, round->top, ended);
+	others = !round->freed && reclaim_wait_for_others(round, put_back);
 	reclaim_wait_end(reclaim);
 	return others;
 }
@@ -170,7 +170,7 @@ unsigned reclaim_page_list(struct reclaim *reclaim, struct page **pages, unsigne
 	struct lru_run run;
 
 	invariant(count <= RECLAIM_BATCH);
-	reclaim_begin_work(reclaim, round.top);
+	reclaim_begin_work(&round);
 	lru_add_drain(frames->lru);
 	lru_run_begin(&run, frames->lru);
 	for (unsigned i = 0; i < count; i++)
@@ -181,10 +181,11 @@ unsigned reclaim_page_list(struct reclaim *reclaim, struct page **pages, unsigne
 	lru_run_end(&run);
 	for (unsigned i = 0; i < count - taken; i++)
 		page_put(frames, pages[i]);
+	round.isolated = taken;
 	if (taken)
 		shrink_pages(&round, isolated, taken);
 	round_free_waiting(&round);
-	reclaim_end_work(reclaim);
+	reclaim_end_work(&round);
 	return (unsigned)round.freed;
 }
 

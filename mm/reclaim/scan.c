@@ -123,6 +123,7 @@ static unsigned scan_batch(struct lists *lists, enum reclaim_kind kind)
 		read_sizes(lists);
 	}
 	count = lru_isolate(&lists->group->pages, lists->place, list, pages, RECLAIM_BATCH);
+	round->isolated = round->isolated || count;
 	if (count)
 		shrink_pages(round, pages, count);
 	read_sizes(lists);

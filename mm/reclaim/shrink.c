@@ -384,6 +384,7 @@ unsigned shrink_active(struct round *round, struct sf_group *group, unsigned pla
 	unsigned deactivated = 0;
 	struct lru_run run;
 
+	round->isolated = round->isolated || count;
 	for (unsigned i = 0; i < count; i++)
 		inactive[i] = deactivate(round->reclaim, page[i]);
 	lru_run_begin(&run, frames->lru);
