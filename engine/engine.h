@@ -31,7 +31,7 @@ struct engine_config {
 	/* host: the RAM is real before anything runs, as a kernel's is, and not made page by page where it is
 	 * first used. */
 	bool populate;
-	unsigned gather_batches; /* see struct system_config; linux ignores it */
+	unsigned gather_batches, pcp_batches; /* see struct system_config; linux ignores them */
 	/* What follows is for vsmp; the others ignore it, but linux for the profile. */
 	const struct vsmp_machine *machine;
 	struct vsmp_placement placement;

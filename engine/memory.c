@@ -73,7 +73,8 @@ int engine_memory_open(const struct engine_config *engine, struct message *why)
 {
 	struct system_config config = {.policy = engine->policy,
 				       .structure_only = engine->structure_only,
-				       .gather_batches = engine->gather_batches};
+				       .gather_batches = engine->gather_batches,
+				       .pcp_batches = engine->pcp_batches};
 	uint64_t frames = engine->memory_bytes / PORT_PAGE_SIZE;
 	int error;
 

@@ -46,6 +46,7 @@ static int configure(const struct run_request *request, const struct workload *w
 	    .pressed = workload->pressed,
 	    .populate = workload->populate,
 	    .gather_batches = workload->gather_batches ? workload->gather_batches(size) : 0,
+	    .pcp_batches = workload->pcp_batches ? workload->pcp_batches(size) : 0,
 	    .placement = request->placement,
 	    .home_socket = -1,
 	    .profile = request->profile,

@@ -13,10 +13,12 @@
 
 /*
  * As zone_batchsize() and setup_pageset() of Linux 2.6.33: about a thousandth of the zone, at most 512 KiB, a
- * quarter of that, and then one less than a power of two; the list's bound is six times that. A zone of
- * 512 MiB or more has 31 and 186.
+ * quarter of that, and then one less than a power of two; the list's bound is six times that, where nothing
+ * else is asked for. A zone of 512 MiB or more has 31 and 186.
  */
-static void set_batch(struct zone *zone, uint64_t pages)
+#define PCP_BATCHES 6u
+
+static void set_batch(struct zone *zone, uint64_t pages, unsigned batches)
 {
 	uint64_t batch = pages / 1024, power = 1;
 
@@ -28,7 +30,7 @@ static void set_batch(struct zone *zone, uint64_t pages)
 	while (power * 2 <= batch + batch / 2)
 		power *= 2;
 	batch = power - 1;
-	zone->high = (unsigned)(6 * batch);
+	zone->high = (unsigned)(batches * batch);
 	zone->batch = batch < 1 ? 1 : (unsigned)batch;
 }
 
@@ -117,7 +119,8 @@ static struct zone *zone_create(const struct frames *frames, unsigned node)
 	if (!zone)
 		return NULL;
 	zone->node = node;
-	set_batch(zone, frame_node_end(frames, node) - frame_node_first(frames, node));
+	set_batch(zone, frame_node_end(frames, node) - frame_node_first(frames, node),
+		  frames->pcp_batches ? frames->pcp_batches : PCP_BATCHES);
 	spin_lock_init(&zone->lock, LOCK_RANK_ZONE);
 	buddy_init(&zone->buddy, frame_node_first(frames, node), frame_node_end(frames, node));
 	return zone;

@@ -68,6 +68,7 @@ struct frames *frames_create(const struct frames_config *config)
 	frames->contents_count = config->structure_only ? frames->own : frames->count;
 	frames->structure_only = config->structure_only;
 	frames->gather_batches = config->gather_batches;
+	frames->pcp_batches = config->pcp_batches;
 	frames->ops = config->cache == POLICY_FRAME_CACHE_ZONE ? &frame_zone_ops : &frame_magazine_ops;
 	frames->nodes = port_node_count();
 	frames->node_frames = frames->own / frames->nodes;

@@ -81,7 +81,7 @@ struct frames {
 	 * for a page with a group whose last reference has been put. NULL where nothing is ever charged.
 	 */
 	struct groups *groups;
-	unsigned gather_batches; /* see struct system_config */
+	unsigned gather_batches, pcp_batches; /* see struct system_config */
 	void (*uncharge)(struct page *page);
 	/*
 	 * Set once by mm/object/, with the policy dirty_tracking=pte: told of a file's page whose entry was
@@ -101,7 +101,7 @@ struct frames_config {
 	bool structure_only;      /* exported frames have no contents */
 	enum policy_frame_cache cache;
 	enum policy_lru_add lru_add;
-	unsigned gather_batches; /* see struct system_config */
+	unsigned gather_batches, pcp_batches; /* see struct system_config */
 };
 
 /* What 52 bits of physical address can number. */

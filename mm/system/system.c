@@ -74,6 +74,7 @@ static int make_parts(struct sf_system *system, const struct system_config *conf
 	    .cache = config->policy.frame_cache,
 	    .lru_add = config->policy.lru_add,
 	    .gather_batches = config->gather_batches,
+	    .pcp_batches = config->pcp_batches,
 	};
 	struct space_parts *parts = &system->parts;
 

@@ -30,6 +30,8 @@ struct system_config {
 	bool structure_only; /* pages have no contents */
 	/* Frames that a TLB gather takes at most before it flushes; 0 for GATHER_BATCHES_MAX. */
 	unsigned gather_batches;
+	/* Batches of frames that a CPU keeps on its list of a zone at most; 0 for 6. */
+	unsigned pcp_batches;
 	/* Pages that a fault on a swapped one reads at once: a power of two, at most 32; 0 for 8. */
 	unsigned swap_read_ahead_pages;
 	unsigned write_back_pages; /* of a file that one transfer writes at most; 0 for SF_IO_PAGES_MAX */

@@ -14,7 +14,7 @@
 #define GROUPS     32u
 #define REAL       32768u
 #define SHORT      1750u
-#define WARM_UP    (2 * SHORT) /* longer than any first round */
+#define WARM_UP    (2 * SHORT)
 
 static struct {
 	unsigned spaces, groups;
@@ -22,10 +22,11 @@ static struct {
 	struct {
 		unsigned space;
 		uintptr_t start;
-		uint64_t pages, touched, unmaps, first_round;
+		uint64_t pages, touched, unmaps, begun;
 		bool mapped;
 	} task[CPUS];
 	bool sticky;
+	unsigned barriers;
 	uint64_t faults;
 	int group_error;
 } book;
@@ -81,8 +82,7 @@ static int book_unmap(unsigned space, uintptr_t address, size_t length)
 	assert_true(book.task[task].mapped && book.task[task].space == space &&
 		    book.task[task].start == address && book.task[task].pages == length / PAGE_BYTES);
 	book.task[task].mapped = false;
-	if (!book.task[task].unmaps++)
-		book.task[task].first_round = book.task[task].touched;
+	book.task[task].unmaps++;
 	return 0;
 }
 
@@ -95,6 +95,13 @@ static int book_touch(unsigned space, uintptr_t address, bool write)
 	assert_true(book.task[task].touched <= book.task[task].pages);
 	book.faults += !book.sticky;
 	return 0;
+}
+
+/* Reached by one body after the other. */
+static void book_barrier(void)
+{
+	book.task[fake_cpu].begun = book.task[fake_cpu].touched;
+	book.barriers++;
 }
 
 static void book_statistics(struct engine_statistics *statistics)
@@ -119,6 +126,7 @@ static int work(const struct workload_size *size, struct workload_outcome *outco
 	engine.map_anon = book_map;
 	engine.unmap = book_unmap;
 	engine.touch = book_touch;
+	engine.barrier = book_barrier;
 	engine.statistics = book_statistics;
 	return workload_group_release.run(&engine, size, outcome, why);
 }
@@ -138,11 +146,14 @@ static void run_and_check(const char *group, const char *spaces)
 	struct workload_size size = size_of(group, spaces);
 	struct workload_outcome outcome = {0};
 	struct message why = {""};
+	uint64_t begun = 0;
 
 	if (work(&size, &outcome, &why))
 		fail_msg("%s", why.text);
+	for (unsigned i = 0; i < CPUS; i++)
+		begun += book.task[i].begun;
 	assert_int_equal(outcome.timing.operations, CPUS * SHORT);
-	assert_int_equal(outcome.statistics.faults, CPUS * (SHORT + WARM_UP));
+	assert_int_equal(outcome.statistics.faults, CPUS * (SHORT + WARM_UP) + begun);
 	assert_int_equal(book.spaces, 0);
 	for (unsigned i = 0; i < CPUS; i++) {
 		assert_int_equal(book.task[i].space, strcmp(spaces, "one") ? i : 0);
@@ -158,12 +169,19 @@ static void goes_round_in_step_with_nobody(void **state)
 	assert_int_equal(book.groups, 0);
 	for (unsigned i = 0; i < CPUS; i++) {
 		assert_int_equal(book.task[i].pages, SHORT);
-		assert_in_range(book.task[i].first_round, SHORT / 4, SHORT * 5 / 4);
-		/* Of three rounds after the first some more or some less than three; and one at the end. */
-		assert_in_range(book.task[i].unmaps, 3, 4);
-		for (unsigned j = 0; j < i; j++)
-			assert_true(book.task[i].first_round != book.task[j].first_round);
+		/* Three, or where it began with nothing two; and one at the end. */
+		assert_int_equal(book.task[i].unmaps, book.task[i].begun ? 4 : 3);
 	}
+	assert_int_equal(book.barriers, CPUS);
+	/* 0.618 of a round apart from the next: with five, none is nearer to another than an eighth. */
+	for (unsigned i = 0; i < CPUS; i++)
+		for (unsigned j = 0; j < i; j++) {
+			uint64_t apart = book.task[i].begun > book.task[j].begun
+					     ? book.task[i].begun - book.task[j].begun
+					     : book.task[j].begun - book.task[i].begun;
+
+			assert_in_range(apart, SHORT / 8, SHORT - 1);
+		}
 }
 
 static void puts_spaces_into_groups(void **state)
@@ -213,10 +231,10 @@ static void rounds_are_small_in_exploration(void **state)
 	size.warm_up = 0;
 	assert_int_equal(work(&size, &outcome, &why), 0);
 	for (unsigned i = 0; i < CPUS; i++) {
-		assert_in_range(book.task[i].pages, 15, 31);
+		assert_int_equal(book.task[i].pages, 20);
 		assert_in_range(book.task[i].unmaps, 2, 3);
 	}
-	assert_in_range(outcome.timing.operations, CPUS * 33, CPUS * 64);
+	assert_int_equal(outcome.timing.operations, CPUS * 2 * 20);
 }
 
 static void tells_what_failed(void **state)
