@@ -2,6 +2,7 @@
 #include "lab/run.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,13 @@
 struct batch {
 	const struct run_request *requests;
 	struct run_result *results;
+	size_t *order; /* of the jobs: numbers of requests */
 };
+
+static const struct run_request *request_of(const struct batch *batch, size_t job)
+{
+	return &batch->requests[batch->order[job]];
+}
 
 /* RAM of each CPU in a small run: some hundred pages and their tables many times over. */
 #define SMALL_BYTES (16ull << 20)
@@ -72,7 +79,7 @@ static int configure(const struct run_request *request, const struct workload *w
 /* In the child's process, whose end frees what the engine's report holds. */
 static int work(size_t job, void *argument, struct wire *result, struct message *why, const char **details)
 {
-	const struct run_request *request = &((struct batch *)argument)->requests[job];
+	const struct run_request *request = request_of(argument, job);
 	const struct workload *workload = workload_find(request->experiment->workload, why);
 	const struct workload_size size = size_of(request);
 	struct run_result got = {0};
@@ -123,7 +130,8 @@ int run_here(const struct run_request *request, struct message *why)
 
 static void take(size_t job, void *argument, struct wire *wire)
 {
-	struct run_result *result = &((struct batch *)argument)->results[job];
+	const struct batch *batch = argument;
+	struct run_result *result = &batch->results[batch->order[job]];
 
 	wire_bytes(wire, &result->outcome, sizeof(result->outcome));
 	wire_report(wire, &result->report);
@@ -131,17 +139,29 @@ static void take(size_t job, void *argument, struct wire *wire)
 
 static void describe(size_t job, void *argument, char *text, size_t size)
 {
-	const struct run_request *request = &((struct batch *)argument)->requests[job];
+	const struct run_request *request = request_of(argument, job);
 
 	snprintf(text, size, "%s, variant %s, %u CPUs, engine %s, seed %llu", request->experiment->name,
 		 request->variant->name, request->cpus, request->engine->name,
 		 (unsigned long long)request->seed);
 }
 
+static int longest_first(const void *left, const void *right, void *argument)
+{
+	const struct run_request *requests = argument;
+	size_t one = *(const size_t *)left, other = *(const size_t *)right;
+	uint64_t work = requests[one].cpus * (requests[one].warm_up + requests[one].operations);
+	uint64_t other_work = requests[other].cpus * (requests[other].warm_up + requests[other].operations);
+
+	if (work != other_work)
+		return work > other_work ? -1 : 1;
+	return one < other ? -1 : one > other;
+}
+
 int run_all(const struct run_request *requests, size_t count, struct run_result *results,
 	    void (*progress)(size_t done, size_t count), struct message *why)
 {
-	struct batch batch = {requests, results};
+	struct batch batch = {requests, results, calloc(count + 1, sizeof(*batch.order))};
 	struct pool pool = {.jobs = count,
 			    .parallel = 1,
 			    .argument = &batch,
@@ -149,12 +169,22 @@ int run_all(const struct run_request *requests, size_t count, struct run_result 
 			    .take = take,
 			    .describe = describe,
 			    .progress = progress};
+	int error;
 
-	if (count && run_is_simulated(requests[0].engine))
+	if (!batch.order)
+		return message_set(why, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		batch.order[i] = i;
+	if (count && run_is_simulated(requests[0].engine)) {
 		pool.parallel = pool_processors();
+		/* Then no process is left alone with a long one at the end. */
+		qsort_r(batch.order, count, sizeof(*batch.order), longest_first, (void *)requests);
+	}
 	if (count > 1 && requests[0].engine->prepare)
 		requests[0].engine->prepare();
-	return pool_run(&pool, why);
+	error = pool_run(&pool, why);
+	free(batch.order);
+	return error;
 }
 
 void run_results_free(struct run_result *results, size_t count)
