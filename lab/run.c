@@ -2,8 +2,8 @@
 #include "lab/run.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/names.h"
