@@ -2,6 +2,7 @@
 #include "lab/published.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static const struct cyaml_schema_field published_fields[] = {
 			 &function_entry, 1, 16),
     CYAML_FIELD_SEQUENCE("of", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct published, of,
 			 &function_entry, 1, 16),
+    CYAML_FIELD_UINT("ticks", CYAML_FLAG_OPTIONAL, struct published, ticks),
     CYAML_FIELD_END};
 
 static const struct cyaml_schema_value published_entry = {
@@ -86,7 +88,8 @@ static int check_keys(struct document *document, const struct published *publish
 	} keys[] = {{"symbol", published->symbol, share},
 		    {"ours", published->ours, share},
 		    {"caller", published->caller, share && published->of},
-		    {"of", published->of, share && published->caller}};
+		    {"of", published->of, share && published->caller},
+		    {"ticks", published->ticks, share && published->ticks}};
 	char place[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -138,6 +141,36 @@ static int check_value(struct document *document, const struct experiment *exper
 	return 0;
 }
 
+/* What all ticks of its case are by a figure that is no caller's. */
+static double all_ticks(const struct published *published)
+{
+	return (double)published->ticks / published->value * 100;
+}
+
+/* Figures of one case in ticks must make out the same number of them in all, but for how shares were rounded.
+ */
+static int check_ticks(struct document *document, const struct published_list *list, uint32_t index,
+		       struct message *why)
+{
+	const struct published *published = &list->published[index];
+	char place[64];
+
+	for (uint32_t i = 0; published->ticks && !published->caller && i < index; i++) {
+		const struct published *other = &list->published[i];
+
+		if (!other->ticks || other->caller ||
+		    !published_is_of(other, published->variant, published->cpus) ||
+		    fabs(all_ticks(other) / all_ticks(published) - 1) < 0.01)
+			continue;
+		snprintf(place, sizeof(place), "published.%u.ticks", index);
+		return document_error(
+		    document, why, place, "%llu ticks are %g %% of %.0f; those of \"%s\" are of %.0f",
+		    (unsigned long long)published->ticks, published->value, all_ticks(published),
+		    message_quote(other->symbol).text, all_ticks(other));
+	}
+	return 0;
+}
+
 static int check_one(struct document *document, const struct experiment *experiment,
 		     const struct published_list *list, uint32_t index, struct message *why)
 {
@@ -159,7 +192,9 @@ static int check_one(struct document *document, const struct experiment *experim
 		return document_error(document, why, place, "\"cpus\" is %u; it must be 1 to %u",
 				      published->cpus, VSMP_CPUS_MAX);
 	error = check_value(document, experiment, published, index, why);
-	return error ? error : check_keys(document, published, index, why);
+	if (!error)
+		error = check_keys(document, published, index, why);
+	return error ? error : check_ticks(document, list, index, why);
 }
 
 /* Both sides must be shown, or nothing could be set beside it. */
@@ -232,6 +267,14 @@ bool published_has(const struct published_list *list, enum published_quantity qu
 {
 	for (uint32_t i = 0; list && i < list->published_count; i++)
 		if (list->published[i].quantity == quantity)
+			return true;
+	return false;
+}
+
+bool published_has_ticks(const struct published_list *list)
+{
+	for (uint32_t i = 0; i < list->published_count; i++)
+		if (list->published[i].ticks)
 			return true;
 	return false;
 }

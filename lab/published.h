@@ -40,6 +40,7 @@ struct published {
 	char *symbol, *caller;
 	char **ours, **of;
 	uint32_t ours_count, of_count;
+	uint64_t ticks; /* of the timer, where it was printed in these; 0: it was not */
 };
 
 /* What was said of two variants: how `variant` is against the other one. */
@@ -74,6 +75,9 @@ bool published_is_of(const struct published *published, const char *variant, uns
 
 /* Returns whether any figure is of that quantity, so whether runs must find it out. `list` may be NULL. */
 bool published_has(const struct published_list *list, enum published_quantity quantity);
+
+/* Returns whether any figure was published in ticks too. */
+bool published_has_ticks(const struct published_list *list);
 
 /* "seconds"; "predicted" or "fitted". */
 const char *published_quantity_name(enum published_quantity quantity);

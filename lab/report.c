@@ -370,6 +370,8 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 		report_rates(out, width, prediction, published);
 	if (published_has(published, PUBLISHED_PROFILE_SHARE))
 		report_shares(out, width, prediction, published);
+	if (published_has_ticks(published))
+		report_ticks(out, width, prediction, published);
 	if (prediction->points)
 		describe_range(out, width, prediction);
 }

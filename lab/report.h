@@ -37,6 +37,10 @@ void report_prediction(FILE *out, unsigned width, const struct prediction *predi
 void report_shares(FILE *out, unsigned width, const struct prediction *prediction,
 		   const struct published_list *published);
 
+/* That part of it which sets profiles that were published in ticks beside ours. */
+void report_ticks(FILE *out, unsigned width, const struct prediction *prediction,
+		  const struct published_list *published);
+
 /* That part of it which sets published rates beside ours, and how they compare with each other. */
 void report_rates(FILE *out, unsigned width, const struct prediction *prediction,
 		  const struct published_list *published);

@@ -67,8 +67,8 @@ struct workload {
 	uint64_t (*memory_bytes)(const struct workload_size *size);
 	uint64_t (*exported_bytes)(const struct workload_size *size);
 
-	/* How long a gather of a virtual machine is, and a CPU's list of free frames, see struct engine_config;
-	 * NULL: as they are. */
+	/* How long a gather of a virtual machine is, and a CPU's list of free frames, see struct
+	 * engine_config; NULL: as they are. */
 	unsigned (*gather_batches)(const struct workload_size *size);
 	unsigned (*pcp_batches)(const struct workload_size *size);
 

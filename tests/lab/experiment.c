@@ -255,6 +255,15 @@ static const struct {
     {"    ours: [spin_lock, rwsem_*]\n", "", "25: a figure of profile share needs the key \"ours\""},
     {"ours: [spin_lock, rwsem_*]", "ours: []", "32: \"ours\" has 0 items; it must have 1 to 16"},
     {"    of: [spin_lock]\n", "", "38: a figure of profile share of a caller cannot have the key \"caller\""},
+    {"published:\n",
+     "published:\n"
+     "  - {variant: before, cpus: 2, quantity: profile share, symbol: g, value: 50, unit: '%', kind: "
+     "predicted, "
+     "ours: [g], source: s, ticks: 500}\n"
+     "  - {variant: before, cpus: 2, quantity: profile share, symbol: h, value: 10, unit: '%', kind: "
+     "predicted, "
+     "ours: [h], source: s, ticks: 200}\n",
+     "26: 200 ticks are 10 % of 2000; those of \"g\" are of 1000"},
     {"    caller: up_read\n", "", "34: a second figure for \"before\" on 2 CPUs; one of the two must go"},
 };
 
