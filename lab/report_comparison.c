@@ -38,6 +38,17 @@ static bool differ(const struct comparable_pair *pair)
 	return strcmp(result_text(pair->a, "variant"), result_text(pair->b, "variant"));
 }
 
+/* To the last digit, as only a simulation does. */
+static bool any_repeats_itself(const struct comparable_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(result_text(pairs[i].study, "engine"), "vsmp") &&
+		    json_equal(json_object_get(pairs[i].a, "samples"),
+			       json_object_get(pairs[i].b, "samples")))
+			return true;
+	return false;
+}
+
 void report_comparison(FILE *out, unsigned width, const struct comparable_pair *pairs, size_t count)
 {
 	static const struct table_column columns[] = {
@@ -76,6 +87,12 @@ void report_comparison(FILE *out, unsigned width, const struct comparable_pair *
 	    "takes %d repetitions or more on each side. What \"would have shown\" is the smallest difference "
 	    "that these repetitions, with the noise they have, would have been enough for.",
 	    COMPARISON_RANK_LEVEL, COMPARISON_SAMPLES_MIN);
+	if (any_repeats_itself(pairs, count))
+		table_text(
+		    out, width, "",
+		    "Where A and B took exactly as long a simulation has repeated itself, with the same "
+		    "seeds or where seeds change nothing. That is no measure of noise: another --seed "
+		    "for one of them may be.");
 }
 
 json_t *json_comparison(const struct comparable_pair *pairs, size_t count)

@@ -55,6 +55,11 @@ refuses a_what_if_run "$cannot: what-if: none and {\"speedups\":[{\"symbol\":\"e
 accepts a_planted_slowdown "^cmpxchg +2 .* slower by 20\.[0-9]+ %$" compare "$work/a.json" "$work/slow.json" --what-if
 [ "$(grep -c 'slower by' "$work/stdout")" = 8 ]
 report it_is_found_everywhere $?
+accepts the_same_seeds "^Where A and B took exactly as long a simulation has repeated itself, with the same " \
+	compare "$work/a.json" "$work/a.json"
+run compare "$work/a.json" --variant lock,cmpxchg
+! grep -q "repeated itself" "$work/stdout"
+report what_differs_is_no_repetition $?
 accepts too_few "within noise \(too few repetitions to show anything\)$" compare "$work/few.json" "$work/few.json"
 refuses other_cpus "$cannot: no variant and number of CPUs that were asked for are in both; $work/a.json has lock on 2, lock on 4, rwlock on 2, rwlock on 4, cmpxchg on 2, cmpxchg on 4, default on 2, default on 4; $work/cpus.json has lock on 8, rwlock on 8, cmpxchg on 8, default on 8" \
 	compare "$work/a.json" "$work/cpus.json"
