@@ -250,7 +250,12 @@ report reproduce_sums_up $?
 "$softfault" report "$work/full.json" "$work/reproduce.json" "$work/engines.json" "$work/slow.json" -o "$work/all.html" \
 	>"$work/stdout" 2>"$work/stderr"
 report page_of_several $?
-for arguments in "report.html 390" "report.html 1280 --dark" "all.html 390 --dark" "all.html 1280" "reproduce.html 768"; do
+sed -i -e 's/simulated: [0-9]*/simulated: 64/' -e 's/repetitions: [0-9]*/repetitions: 2/' "$work/share/experiments/reclaim-copy.yaml"
+sed -i -e 's/simulated: [0-9]*/simulated: 128/' -e 's/warm_up: [0-9]*/warm_up: 128/' "$work/share/experiments/over-commit.yaml"
+SOFTFAULT_PATH=$work/share "$softfault" reproduce over-commit reclaim-copy --report "$work/shown.html" >"$work/stdout" 2>"$work/stderr"
+report page_of_what_is_shown $?
+for arguments in "report.html 390" "report.html 1280 --dark" "all.html 390 --dark" "all.html 1280" "reproduce.html 768" \
+	"shown.html 390 --parts measured,shown,verdicts" "shown.html 1280 --parts measured,shown,verdicts"; do
 	# shellcheck disable=SC2086 # several words
 	python3 tests/cli/browser.py "$work/"$arguments >"$work/stdout" 2>"$work/stderr"
 	status=$?
@@ -260,8 +265,10 @@ for arguments in "report.html 390" "report.html 1280 --dark" "all.html 390 --dar
 		continue
 	fi
 	grep -v '^ok ' "$work/stdout" >>"$work/stderr"
-	[ "$status" = 0 ] && [ "$(grep -c '^ok ' "$work/stdout")" = 18 ]
-	report "page_${arguments// /_}" $?
+	expected=18
+	[ "${arguments#*--parts}" = "$arguments" ] || expected=6
+	[ "$status" = 0 ] && [ "$(grep -c '^ok ' "$work/stdout")" = $expected ]
+	report "page_$(tr " ," "__" <<<"$arguments")" $?
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

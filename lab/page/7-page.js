@@ -2,7 +2,7 @@
 /* The page: an overview, then one section for each study. */
 "use strict";
 
-function resultPart(study) {
+function resultPart(study, title = "Results") {
 	const samples = result => result.samples.length > 1
 		? `${time(Math.min(...result.samples))} to ${time(Math.max(...result.samples))}` : "–";
 	const first = name => study.results.filter(one => one.variant === name)
@@ -26,7 +26,7 @@ function resultPart(study) {
 	if (study.results.some(result => result.transfers_per_op !== null))
 		columns.push({name: "transfers/op", right: true,
 			cell: result => result.transfers_per_op === null ? "–" : num(result.transfers_per_op)});
-	return h("div", {class: "part-results"}, h("h3", null, "Results"), study.results.length > 12
+	return h("div", {class: "part-results"}, h("h3", null, title), study.results.length > 12
 		? h("details", null, h("summary", null, `All ${study.results.length} cases`), table(columns, study.results))
 		: table(columns, study.results));
 }
@@ -103,7 +103,7 @@ function studySection(study, id) {
 				` ${study.operation}s of each CPU`,
 				study.published_operations ? ` of ${study.published_operations.toLocaleString("en-US")} published` : ""),
 			h("li", null, "from ", h("code", null, study.path))),
-		whatIfNotice(study), publishedPart(study), plotPart(study), resultPart(study), observedPart(study),
+		whatIfNotice(study), publishedPart(study), plotPart(study), resultPart(study), shownPart(study), observedPart(study),
 		machinePart(study), commandPart(study));
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What a workload measures besides time, what an experiment shows beside its published figures, and its verdicts. */
+"use strict";
+
+/* One row for each figure that a case of `results` has measured, one column for each case. */
+function measuredTable(results) {
+	const cases = results.filter(result => (result.measured || []).length);
+	/* Two figures of one case may have one name: each then is the same as the one before it, of something else. */
+	const rows = unique(cases.flatMap(result => result.measured.map((figure, i) => `${i}/${figure.name} (${figure.unit})`)));
+	const at = (result, row) => result.measured.find((figure, i) => `${i}/${figure.name} (${figure.unit})` === row);
+
+	if (!rows.length)
+		return null;
+	return h("div", {class: "part-measured"}, h("h3", null, "Measured"), table([
+		{name: "what", wrap: true, cell: row => row.slice(row.indexOf("/") + 1)},
+		...cases.map(result => ({name: label(result), right: true, cell: row => {
+			const figure = at(result, row);
+
+			return figure && figure.value !== null ? num(figure.value) : "–";
+		}})),
+	], rows, "cards"));
+}
+
+function verdictPart(verdicts) {
+	if (!(verdicts || []).length)
+		return null;
+	return h("div", {class: "part-verdicts"}, h("h3", null, "Verdicts that were published"), table([
+		{name: "variant", cell: one => one.variant},
+		{name: "against", cell: one => one.against},
+		{name: "CPUs", right: true, cell: one => one.cpus},
+		{name: "time, ratio", right: true, cell: one => one.ratio.toFixed(4)},
+		{name: "95 % interval", right: true, cell: one => `${one.low.toFixed(4)} to ${one.high.toFixed(4)}`},
+		{name: "published", cell: one => h("span", {title: one.source}, one.published)},
+		{name: "ours", cell: one => h("span", {class: one.ours === one.published ? "good" : "bad"}, one.ours)},
+	], verdicts, "cards"));
+}
+
+/* The cases under "shown" in the experiment's file, which stand apart where figures were published too. */
+function shownPart(study) {
+	const parts = [study.shown && resultPart(study.shown, "Shown beside what was published"),
+		measuredTable(study.shown ? study.shown.results : study.results), verdictPart(study.verdicts)].filter(Boolean);
+
+	return parts.length ? h("div", {class: "part-shown"}, parts) : null;
+}
