@@ -48,7 +48,8 @@ accepts() {
 
 # check NAME EXPERIMENT ARGUMENT... <<PYTHON: runs the experiment and then the lines of Python. They find the
 # results in `results`, and by variant and CPUs in `row`; ours for a published share of the profile in `share`, of
-# `variant` if that is given; in `rate` operations a second; and in `lock` how often a lock was taken in an operation
+# `variant` if that is given; in `rate` operations a second; in `lock` how often a lock was taken in an operation;
+# and in `measured` the first figure of a case whose name begins so
 check() {
 	local name=$1
 	shift
@@ -65,6 +66,8 @@ def rate(variant, cpus):
 def lock(variant, cpus, name):
     one = row[variant, cpus]
     return sum(lock["acquisitions"] for lock in one["locks"] if lock["name"] == name) / one["operations"]
+def measured(variant, cpus, start):
+    return next(one["value"] for one in row[variant, cpus]["measured"] if one["name"].startswith(start))
 PYTHON
 		cat
 	} >"$work/check.py"

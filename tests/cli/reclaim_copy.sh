@@ -6,34 +6,11 @@
 set -u
 . "$(dirname "$0")/harness.bash"
 
-# check NAME ARGUMENT... <<PYTHON: runs an experiment and then the lines of Python, which find the results by variant
-# and CPUs in `row`, what was measured in `measured`, and ours for a published share in `share`
-check() {
-	local name=$1
-	shift
-	{
-		cat <<'PYTHON'
-import json, sys
-results = json.load(open(sys.argv[1]))["results"]
-row = {(one["variant"], one["cpus"]): one for one in results}
-def measured(variant, cpus, start):
-    return next(one["value"] for one in row[variant, cpus]["measured"] if one["name"].startswith(start))
-def share(variant, symbol, caller=None):
-    return next(figure["ours"] for one in results if one["variant"] == variant for figure in one["published"]
-                if figure["symbol"] == symbol and figure["caller"] == caller)
-PYTHON
-		cat
-	} >"$work/check.py"
-	"$softfault" run "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
-		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"
-	report "$name" $?
-}
-
 # Published: 22.8 and 22.1 % of the time in page_referenced_one; of the reverse map's time it is the larger part.
 check page_referenced_one_is_hot reclaim-copy --variant wait,try --profile <<'PYTHON'
 for variant in "wait", "try":
-    assert share(variant, "page_referenced_one") > 5, share(variant, "page_referenced_one")
-    part = share(variant, "the reverse map", "page_referenced_one")
+    assert share("page_referenced_one", variant=variant) > 5, share("page_referenced_one", variant=variant)
+    part = share("the reverse map", "page_referenced_one", variant)
     assert 40 <= part <= 70, part
     assert measured(variant, 4, "scanned for each") < 3
 assert measured("wait", 4, "of them passed over") == 0
@@ -59,7 +36,7 @@ for variant, cpus in row:
     assert hits > ideal - 10, (variant, cpus, hits, ideal)
 PYTHON
 
-# The function with the most ticks comes first, and the published verdict is ours.
+# Functions stand in the order of their ticks, and the published verdict is ours.
 run reproduce reclaim-copy --report "$work/report.html"
 [ "$status" = 0 ] && grep -q "^wait +4 +109964 +[0-9]+ +page_referenced_one" -E "$work/stdout" &&
 	awk '$1 == "wait" && $3 ~ /^[0-9]+$/ && NF >= 5 && $5 !~ /^[0-9.]/ {print $3}' "$work/stdout" | sort -c -rn &&

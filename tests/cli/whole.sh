@@ -6,42 +6,22 @@
 set -u
 . "$(dirname "$0")/harness.bash"
 
-# check NAME ARGUMENT... <<PYTHON: runs whole and then the lines of Python, which find the results by variant and
-# CPUs in `row`, and what a step took in `step`
-check() {
-	local name=$1
-	shift
-	{
-		cat <<'PYTHON'
-import json, sys
-results = json.load(open(sys.argv[1]))["results"]
-row = {(one["variant"], one["cpus"]): one for one in results}
-def step(variant, cpus, mechanism):
-    return next(one["value"] for one in row[variant, cpus]["measured"] if one["name"].startswith(mechanism + ":"))
-PYTHON
-		cat
-	} >"$work/check.py"
-	"$softfault" run whole "$@" --json "$work/json" >"$work/stdout" 2>"$work/stderr" &&
-		python3 "$work/check.py" "$work/json" >"$work/stdout" 2>"$work/stderr"
-	report "$name" $?
-}
-
 # Faults, each CPU in regions of its own, meet on no line, whatever else goes on.
-check faults_meet_nowhere --variant default --cpus 64 --conflicts --faults 6 <<'PYTHON'
+check faults_meet_nowhere whole --variant default --cpus 64 --conflicts --faults 6 <<'PYTHON'
 met = [one for one in row["default", 64]["conflicts"] if "fault" in (one["operation"], one["with"])]
 assert not met, met
 PYTHON
 
 # On 256 CPUs as on one.
-check default_scales --variant default --cpus 1,256 --faults 6 <<'PYTHON'
+check default_scales whole --variant default --cpus 1,256 --faults 6 <<'PYTHON'
 one, many = row["default", 1]["ns_per_op"], row["default", 256]["ns_per_op"]
 assert many <= 1.35 * one, many / one
 PYTHON
 
 # What a step takes with all others at work, against alone.
-check mechanisms_cost_each_other_little --cpus 64 --faults 6 <<'PYTHON'
+check mechanisms_cost_each_other_little whole --cpus 64 --faults 6 <<'PYTHON'
 for mechanism in "anonymous", "shared", "file", "pfn", "map", "fork", "limit":
-    alone, together = step(mechanism, 64, mechanism), step("default", 64, mechanism)
+    alone, together = (measured(variant, 64, mechanism + ":") for variant in (mechanism, "default"))
     assert together <= 1.25 * alone, (mechanism, alone, together)
 PYTHON
 

@@ -3,22 +3,7 @@
 # tools/explore gives each check its turn under each of its variants, also in runs too short for a round, leaves out
 # what is planted, and fails when a check does.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
-
-verdict() { # verdict STATUS NAME: 0 is good
-	if [ "$1" = 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED: $2"
-		head -n 50 "$scratch/stdout" "$scratch/stderr" "$scratch/turns" | sed 's/^/    /'
-	fi
-}
+. "$(dirname "$0")/harness.bash"
 
 # A command with ten checks that writes down what it is asked for. $BAD: the checks that fail; $STOP: after so many
 # turns the command fails in a way that ends all.

@@ -3,23 +3,8 @@
 # tools/stress goes round all tests with other seeds each time, gives every second turn to the one that it is told,
 # and for a failure says the seed and a command that repeats it.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/harness.bash"
 mkdir "$scratch/plain" "$scratch/tsan"
-passed=0
-failed=0
-
-verdict() { # verdict STATUS NAME: 0 is good
-	if [ "$1" = 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED: $2"
-		head -n 50 "$scratch/stdout" "$scratch/stderr" "$scratch/turns" | sed 's/^/    /'
-	fi
-}
 
 # Tests that write down what they are asked for. After so many turns ($STOP) each fails; $BAD fails always.
 for test in plain/swap plain/most tsan/swap tsan/most tsan/rmap; do
