@@ -11,13 +11,14 @@
 #include "port/cpu.h"
 #include "port/memory.h"
 
-/*
- * As zone_batchsize() and setup_pageset() of Linux 2.6.33: about a thousandth of the zone, at most 512 KiB, a
- * quarter of that, and then one less than a power of two; the list's bound is six times that, where nothing
- * else is asked for. A zone of 512 MiB or more has 31 and 186.
- */
+/* How many batches a list holds at most, where nothing else is asked for. */
 #define PCP_BATCHES 6u
 
+/*
+ * As zone_batchsize() and setup_pageset() of Linux 2.6.33: about a thousandth of the zone, at most 512 KiB, a
+ * quarter of that, and then one less than a power of two; the list's bound is `batches` times that. With
+ * PCP_BATCHES a zone of 512 MiB or more has 31 and 186.
+ */
 static void set_batch(struct zone *zone, uint64_t pages, unsigned batches)
 {
 	uint64_t batch = pages / 1024, power = 1;

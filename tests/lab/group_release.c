@@ -213,6 +213,7 @@ static void rounds_are_real_on_a_computer_or_where_asked(void **state)
 			workload_choose(&workload_group_release, &size.settings, "round", "real", NULL);
 		assert_int_equal(work(&size, &outcome, &why), 0);
 		assert_int_equal(workload_group_release.gather_batches(&size), 0);
+		assert_int_equal(workload_group_release.pcp_batches(&size), 0);
 		assert_int_equal(book.task[0].pages, REAL);
 		assert_int_equal(outcome.timing.operations, CPUS * REAL);
 	}
@@ -273,7 +274,9 @@ static void keeps_book_on_real_threads(void **state)
 		config.cpus = size.cpus;
 		config.memory_bytes = workload_group_release.memory_bytes(&size);
 		config.gather_batches = workload_group_release.gather_batches(&size);
+		config.pcp_batches = workload_group_release.pcp_batches(&size);
 		assert_int_equal(config.gather_batches, 1);
+		assert_int_equal(config.pcp_batches, 1);
 		assert_int_equal(
 		    policy_parse(&config.policy, i % 2 ? "base_2014 root_group=charged" : "default", &why),
 		    0);

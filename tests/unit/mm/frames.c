@@ -167,6 +167,28 @@ static void frames_travel_between_cpus(void **state)
 	close_frames(exchange.frames);
 }
 
+/* In a zone of 512 MiB, where a batch is 31 frames; a magazine has its own size. */
+static void a_list_holds_as_many_batches_as_asked(void **state)
+{
+	static const unsigned asked[] = {0, 1, 3, 6}, batches[] = {6, 1, 3, 6};
+	uint64_t held_back = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct frames_config config = {
+		    .own_frames = 1 << 17, .cache = cache, .pcp_batches = asked[i]};
+		struct frames *frames = frames_create(&config);
+
+		assert_non_null(frames);
+		if (cache == POLICY_FRAME_CACHE_ZONE)
+			assert_int_equal(frames_held_back(frames), CPUS * batches[i] * 31);
+		else if (i)
+			assert_int_equal(frames_held_back(frames), held_back);
+		held_back = frames_held_back(frames);
+		close_frames(frames);
+	}
+}
+
 static void the_last_reference_gives_the_frame_back(void **state)
 {
 	struct frames *frames = open_frames(cache, 10);
@@ -347,6 +369,7 @@ int main(void)
 	    cmocka_unit_test(a_terabyte_is_only_reserved),
 	    cmocka_unit_test(random_traffic_keeps_count),
 	    cmocka_unit_test(frames_travel_between_cpus),
+	    cmocka_unit_test(a_list_holds_as_many_batches_as_asked),
 	    cmocka_unit_test(the_last_reference_gives_the_frame_back),
 	    cmocka_unit_test(the_zero_page_is_nobodys),
 	    cmocka_unit_test(counters_are_summed),
