@@ -28,13 +28,12 @@ static unsigned most_cpus(const struct study_plan *plan)
 	return most;
 }
 
-/* The published case that is this one, or NULL. */
-static const struct study_case *published_case(const struct study_plan *plan, const struct study_case *what)
+static bool is_planned(const struct study_plan *plan, const struct study_case *what)
 {
 	for (size_t i = 0; i < plan->case_count; i++)
 		if (plan->cases[i].variant == what->variant && plan->cases[i].cpus == what->cpus)
-			return &plan->cases[i];
-	return NULL;
+			return true;
+	return false;
 }
 
 static void add_counts(struct reproduce_curve *curve, const struct study_plan *plan, size_t index)
@@ -46,7 +45,7 @@ static void add_counts(struct reproduce_curve *curve, const struct study_plan *p
 
 		*what = plan->cases[index];
 		what->cpus = cpus;
-		if (!published_case(plan, what))
+		if (!is_planned(plan, what))
 			curve->plan.case_count++;
 	}
 }

@@ -256,8 +256,10 @@ json_t *json_prediction(const struct prediction *prediction, const struct publis
 		const struct prediction_growth *growth = &prediction->growth[i];
 		unsigned few = study->plan.cases[growth->from].cpus,
 			 many = study->plan.cases[growth->to].cpus;
-		const struct published *from = published_seconds(published, growth->variant->name, few);
-		const struct published *to = published_seconds(published, growth->variant->name, many);
+		const struct published *from =
+		    published_find(published, PUBLISHED_SECONDS, growth->variant->name, few);
+		const struct published *to =
+		    published_find(published, PUBLISHED_SECONDS, growth->variant->name, many);
 
 		json_array_append_new(
 		    growths, json_pack("{s:s, s:i, s:i, s:f, s:o, s:o}", "variant", growth->variant->name,

@@ -21,19 +21,6 @@ struct work {
 	double *seconds; /* of each case at each point; those of the study itself stand before the first */
 };
 
-/* True when the profile of the case is compared with a published one. */
-static bool share_published(const struct work *work, const struct study_case *what)
-{
-	for (uint32_t i = 0; i < work->published->published_count; i++) {
-		const struct published *figure = &work->published->published[i];
-
-		if (figure->quantity == PUBLISHED_PROFILE_SHARE &&
-		    published_is_of(figure, what->variant->name, what->cpus))
-			return true;
-	}
-	return false;
-}
-
 /* Adds what was found at some points to prediction->swept, which frees it from then on. */
 static bool keep(struct prediction *prediction, const struct run_result *results, size_t count, size_t cases)
 {
@@ -73,7 +60,11 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 		size_t run = i - first, of_case = run % plan->case_count;
 
 		requests[i] = study_request(plan, at[run], of_case * plan->repetitions);
-		requests[i].profile = requests[i].profile && share_published(work, &plan->cases[of_case]);
+		/* Only a published share needs it. */
+		requests[i].profile =
+		    requests[i].profile &&
+		    published_find(work->published, PUBLISHED_PROFILE_SHARE,
+				   plan->cases[of_case].variant->name, plan->cases[of_case].cpus);
 		requests[i].operations = plan->experiment->operations.sweep;
 		requests[i].warm_up = plan->experiment->operations.sweep_warm_up;
 		requests[i].unchecked = true;

@@ -30,11 +30,11 @@ struct prediction {
 
 /*
  * Runs the plan, and its cases once more at every point of sweep_points(), with fewer operations, and with a
- * profile only where `published` has a share of one. From these
- * sweep_extreme() finds, for each variant's time on its most CPUs and for its growth, the points that should
- * lower and raise it most; the variant is run there too, with each home if that is assumed. The range of a
- * case spans all these and the plan's own result. Returns 0, or a negative errno as run_all() does.
- * prediction_free() frees what it holds, also after an error. The plan's cases must outlive it.
+ * profile only where `published` has a share of one. From these sweep_extreme() finds, for each variant's
+ * time on its most CPUs and for its growth, the points that should lower and raise it most; the variant is
+ * run there too, with each home if that is assumed. The range of a case spans all these and the plan's own
+ * result. Returns 0, or a negative errno as run_all() does. prediction_free() frees what it holds, also after
+ * an error. The plan's cases must outlive it.
  */
 int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 		   const struct published_list *published, void (*progress)(size_t done, size_t count),

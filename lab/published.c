@@ -141,8 +141,7 @@ static int check_value(struct document *document, const struct experiment *exper
 	return 0;
 }
 
-/* What all ticks of its case are by a figure that is no caller's. */
-static double all_ticks(const struct published *published)
+double published_all_ticks(const struct published *published)
 {
 	return (double)published->ticks / published->value * 100;
 }
@@ -160,13 +159,13 @@ static int check_ticks(struct document *document, const struct published_list *l
 
 		if (!other->ticks || other->caller ||
 		    !published_is_of(other, published->variant, published->cpus) ||
-		    fabs(all_ticks(other) / all_ticks(published) - 1) < 0.01)
+		    fabs(published_all_ticks(other) / published_all_ticks(published) - 1) < 0.01)
 			continue;
 		snprintf(place, sizeof(place), "published.%u.ticks", index);
 		return document_error(
 		    document, why, place, "%llu ticks are %g %% of %.0f; those of \"%s\" are of %.0f",
-		    (unsigned long long)published->ticks, published->value, all_ticks(published),
-		    message_quote(other->symbol).text, all_ticks(other));
+		    (unsigned long long)published->ticks, published->value, published_all_ticks(published),
+		    message_quote(other->symbol).text, published_all_ticks(other));
 	}
 	return 0;
 }
@@ -253,11 +252,11 @@ bool published_is_of(const struct published *published, const char *variant, uns
 	return published->cpus == cpus && !strcmp(published->variant, variant);
 }
 
-const struct published *published_seconds(const struct published_list *list, const char *variant,
-					  unsigned cpus)
+const struct published *published_find(const struct published_list *list, enum published_quantity quantity,
+				       const char *variant, unsigned cpus)
 {
 	for (uint32_t i = 0; list && i < list->published_count; i++)
-		if (list->published[i].quantity == PUBLISHED_SECONDS &&
+		if (list->published[i].quantity == quantity &&
 		    published_is_of(&list->published[i], variant, cpus))
 			return &list->published[i];
 	return NULL;

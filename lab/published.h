@@ -66,15 +66,19 @@ int published_load(struct published_list **list, struct document *document,
 		   const struct experiment *experiment, struct message *why);
 void published_free(struct published_list *list);
 
-/* Returns the seconds of a case, or NULL when none were published. `list` may be NULL. */
-const struct published *published_seconds(const struct published_list *list, const char *variant,
-					  unsigned cpus);
+/* Returns the first figure of that quantity of a case, or NULL when none was published. `list` may be NULL.
+ */
+const struct published *published_find(const struct published_list *list, enum published_quantity quantity,
+				       const char *variant, unsigned cpus);
 
 /* Returns whether a figure is of that variant on so many CPUs. */
 bool published_is_of(const struct published *published, const char *variant, unsigned cpus);
 
 /* Returns whether any figure is of that quantity, so whether runs must find it out. `list` may be NULL. */
 bool published_has(const struct published_list *list, enum published_quantity quantity);
+
+/* By a figure that was published in ticks too and is no caller's: how many ticks there were in all. */
+double published_all_ticks(const struct published *published);
 
 /* Returns whether any figure was published in ticks too. */
 bool published_has_ticks(const struct published_list *list);

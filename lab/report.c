@@ -265,7 +265,7 @@ void report_study(FILE *out, unsigned width, const struct study *study,
 	for (size_t i = 0; i < study->plan.case_count; i++) {
 		const struct study_row *row = &study->rows[i];
 		const struct published *figure =
-		    published_seconds(published, row->what.variant->name, row->what.cpus);
+		    published_find(published, PUBLISHED_SECONDS, row->what.variant->name, row->what.cpus);
 
 		for (size_t j = 0; j < count; j++)
 			study_cell(table, kinds[j], study, row, figure);
@@ -308,7 +308,7 @@ static void show_seconds(FILE *out, unsigned width, const struct prediction *pre
 	for (size_t i = 0; i < study->plan.case_count; i++) {
 		const struct study_row *row = &study->rows[i];
 		const struct published *figure =
-		    published_seconds(published, row->what.variant->name, row->what.cpus);
+		    published_find(published, PUBLISHED_SECONDS, row->what.variant->name, row->what.cpus);
 		char cpus[16];
 
 		snprintf(cpus, sizeof(cpus), "%u", row->what.cpus);
@@ -321,8 +321,8 @@ static void show_seconds(FILE *out, unsigned width, const struct prediction *pre
 		const char *variant = growth->variant->name;
 		unsigned few = study->plan.cases[growth->from].cpus,
 			 many = study->plan.cases[growth->to].cpus;
-		const struct published *from = published_seconds(published, variant, few);
-		const struct published *to = published_seconds(published, variant, many);
+		const struct published *from = published_find(published, PUBLISHED_SECONDS, variant, few);
+		const struct published *to = published_find(published, PUBLISHED_SECONDS, variant, many);
 		char cpus[32];
 
 		snprintf(cpus, sizeof(cpus), "%u to %u", few, many);

@@ -22,18 +22,6 @@ static bool has_ticks(const struct published *figure, const struct study_case *w
 	return figure->ticks && published_is_of(figure, what->variant->name, what->cpus);
 }
 
-/* All ticks of a case: those of a function whose share of all is known make them out. */
-static double all_ticks(const struct published_list *published, const struct study_case *what)
-{
-	for (uint32_t i = 0; i < published->published_count; i++) {
-		const struct published *figure = &published->published[i];
-
-		if (has_ticks(figure, what) && !figure->caller)
-			return (double)figure->ticks / figure->value * 100;
-	}
-	return 0;
-}
-
 static int most_first(const void *left, const void *right)
 {
 	const struct published *one = *(const struct published *const *)left;
@@ -46,14 +34,20 @@ static void add_case(struct table *table, const struct study_row *row, const str
 {
 	const struct published **figures =
 	    calloc(published->published_count, sizeof(const struct published *));
-	double all = all_ticks(published, &row->what);
+	double all = 0;
 	size_t count = 0;
 
 	if (!figures)
 		abort();
-	for (uint32_t i = 0; i < published->published_count; i++)
-		if (has_ticks(&published->published[i], &row->what))
-			figures[count++] = &published->published[i];
+	for (uint32_t i = 0; i < published->published_count; i++) {
+		const struct published *figure = &published->published[i];
+
+		if (!has_ticks(figure, &row->what))
+			continue;
+		figures[count++] = figure;
+		if (!all && !figure->caller)
+			all = published_all_ticks(figure);
+	}
 	qsort(figures, count, sizeof(const struct published *), most_first);
 	for (size_t i = 0; i < count; i++) {
 		const struct published *figure = figures[i];

@@ -34,9 +34,9 @@ struct run_result {
 
 /*
  * Runs all requests, several at a time if the engine simulates, and writes the result of each to the place of
- * the same number. Returns 0; a negative errno with the message of the first request that failed; -EINTR
- * after a signal, see pool_signal(). run_results_free() frees what the results hold, also after an error.
- * `results` starts as zeroes. `progress` may be NULL.
+ * the same number. Returns 0; a negative errno with the message of the failed request that was begun first;
+ * -EINTR after a signal, see pool_signal(). run_results_free() frees what the results hold, also after an
+ * error. `results` starts as zeroes. `progress` may be NULL.
  */
 int run_all(const struct run_request *requests, size_t count, struct run_result *results,
 	    void (*progress)(size_t done, size_t count), struct message *why);

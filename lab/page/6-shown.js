@@ -5,9 +5,10 @@
 /* One row for each figure that a case of `results` has measured, one column for each case. */
 function measuredTable(results) {
 	const cases = results.filter(result => (result.measured || []).length);
-	/* Two figures of one case may have one name: each then is the same as the one before it, of something else. */
-	const rows = unique(cases.flatMap(result => result.measured.map((figure, i) => `${i}/${figure.name} (${figure.unit})`)));
-	const at = (result, row) => result.measured.find((figure, i) => `${i}/${figure.name} (${figure.unit})` === row);
+	/* Two figures of one case may have one name: "the same", of what stands before it. Their place tells them apart. */
+	const key = (figure, place) => `${place}/${figure.name} (${figure.unit})`;
+	const rows = unique(cases.flatMap(result => result.measured.map(key)));
+	const at = (result, row) => result.measured.find((figure, place) => key(figure, place) === row);
 
 	if (!rows.length)
 		return null;

@@ -53,12 +53,12 @@ static void reads_what_stands_there(void **state)
 	assert_int_equal(policy.memtype, POLICY_MEMTYPE_CMPXCHG);
 
 	assert_int_equal(published->published_count, 2);
-	assert_true(published_seconds(published, "before", 2)->value == 4);
-	assert_int_equal(published_seconds(published, "before", 2)->kind, PUBLISHED_FITTED);
-	assert_true(published_seconds(published, "before", 8)->value == 8);
-	assert_null(published_seconds(published, "before", 4));
-	assert_null(published_seconds(published, "after", 2));
-	assert_null(published_seconds(NULL, "before", 2));
+	assert_true(published_find(published, PUBLISHED_SECONDS, "before", 2)->value == 4);
+	assert_int_equal(published_find(published, PUBLISHED_SECONDS, "before", 2)->kind, PUBLISHED_FITTED);
+	assert_true(published_find(published, PUBLISHED_SECONDS, "before", 8)->value == 8);
+	assert_null(published_find(published, PUBLISHED_SECONDS, "before", 4));
+	assert_null(published_find(published, PUBLISHED_SECONDS, "after", 2));
+	assert_null(published_find(NULL, PUBLISHED_SECONDS, "before", 2));
 	assert_true(published_has(published, PUBLISHED_SECONDS));
 	assert_false(published_has(published, PUBLISHED_PROFILE_SHARE));
 	assert_false(published_has(NULL, PUBLISHED_SECONDS));
@@ -153,7 +153,7 @@ static void reads_options_and_shares(void **state)
 	assert_string_equal(workload_choice(&workload_anon_fault, &settings, 0), "each");
 	assert_string_equal(workload_choice(&workload_anon_fault, &settings, 1), "read");
 	assert_int_equal(published->published_count, 2);
-	assert_null(published_seconds(published, "before", 2));
+	assert_null(published_find(published, PUBLISHED_SECONDS, "before", 2));
 	assert_true(published_has(published, PUBLISHED_PROFILE_SHARE));
 	assert_string_equal(published->published[0].symbol, "_raw_spin_lock");
 	assert_null(published->published[0].caller);
