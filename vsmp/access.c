@@ -51,8 +51,12 @@ void access_slow(struct cpu *cpu, struct line *line, uintptr_t address, unsigned
 {
 	uint64_t transfers = cpu->transfers;
 
-	if (obtain(cpu, line, address, bytes, kind))
+	if (access_hits(cpu, line, kind)) {
+		line->dirty |= kind == ACCESS_WRITE;
 		cpu->clock += cpu->hit_cycles;
+	} else if (obtain(cpu, line, address, bytes, kind)) {
+		cpu->clock += cpu->hit_cycles;
+	}
 	access_trace(cpu, line, address, bytes, kind, cpu->transfers != transfers);
 }
 

@@ -11,7 +11,8 @@
 #include "vsmp/observe/observe.h"
 #include "vsmp/schedule.h"
 
-/* The same for what the fast path cannot do: a miss, a turn of another CPU, a line that others watch. */
+/* The same for what the fast path cannot do: a miss, a turn of another CPU, a line that others watch, an
+ * access that somebody wants to be told. */
 void access_slow(struct cpu *cpu, struct line *line, uintptr_t address, unsigned bytes,
 		 enum access_kind kind);
 
@@ -23,16 +24,17 @@ static inline void access_trace(struct cpu *cpu, struct line *line, uintptr_t ad
 			       address % CACHE_LINE_BYTES, bytes, kind == ACCESS_WRITE, transferred);
 }
 
-/* True when the access needs nobody else: a hit that wakes no watcher. */
+/* True when the access needs no turn: a hit, within the bound of running ahead, that wakes no watcher. */
 static inline bool access_hits(const struct cpu *cpu, const struct line *line, enum access_kind kind)
 {
+	if (unlikely(cpu->clock > cpu->run_ahead_limit))
+		return false;
 	if (line->owner == cpu->core + 1u)
 		return line->ready <= cpu->clock && (kind == ACCESS_READ || !line->watchers);
 	return kind == ACCESS_READ && line_shared_by(line, cpu->core);
 }
 
-/* A plain load or store that does not cross a line. A hit needs no turn, within the bound of running ahead.
- * `cpu` is the accessor. */
+/* A plain load or store that does not cross a line. `cpu` is the accessor. */
 static inline void access_plain(struct cpu *cpu, uintptr_t address, unsigned bytes, enum access_kind kind)
 {
 	struct line *line = line_of(address);
@@ -40,11 +42,11 @@ static inline void access_plain(struct cpu *cpu, uintptr_t address, unsigned byt
 	if (!line)
 		return;
 	cpu->accesses++;
-	if (likely(access_hits(cpu, line, kind) && cpu->clock <= cpu->run_ahead_limit)) {
+	/* Nothing is called here but what is called last: the hooks need no frame. */
+	if (likely(access_hits(cpu, line, kind) && !cpu->trace_accesses)) {
 		if (kind == ACCESS_WRITE)
 			line->dirty = true;
 		cpu->clock += cpu->hit_cycles;
-		access_trace(cpu, line, address, bytes, kind, false);
 		return;
 	}
 	access_slow(cpu, line, address, bytes, kind);

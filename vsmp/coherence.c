@@ -51,10 +51,8 @@ void coherence_close(void)
 
 void coherence_wake_watchers(struct line *line, uint64_t now)
 {
-	struct watch *watch;
-
-	while ((watch = line->watchers))
-		spinning_wake(watch, now);
+	while (line->watchers)
+		spinning_wake(line->watchers, now);
 }
 
 /*

@@ -46,8 +46,8 @@ struct place {
 
 /* One line that a parked CPU watches: a member of the line's list of watchers. */
 struct watch {
-	struct place place; /* of the read whose value it waits to change; line NULL: not in use */
-	struct watch *next, **link;
+	struct place place;      /* of the read whose value it waits to change; line NULL: not in use */
+	uint32_t next, previous; /* by number; 0: none */
 };
 
 /* The condition of port_spin_until_*(): (*word & mask) == value. */

@@ -19,10 +19,9 @@ extern char __data_start[], _end[];
 #define GLOBALS_BYTES_MAX (64ull << 20)
 #define LINES_BYTES       ((ARENA_LINES + (GLOBALS_BYTES_MAX >> LINE_SHIFT)) * sizeof(struct line))
 
-/* Sets of sharers, all of one size; index 0 stays unused. */
 #define POOL_SETS_MAX (1u << 24)
-static char *pool;
-static size_t pool_stride;
+char *sharers_pool;
+size_t sharers_bytes;
 static uint32_t pool_used;
 static uint32_t pool_free; /* first of a list, linked through `count` */
 
@@ -40,13 +39,13 @@ int lines_open(void)
 	globals_bytes = (uintptr_t)_end - globals_address;
 	if (globals_bytes > GLOBALS_BYTES_MAX)
 		return -ENOMEM;
-	pool_stride = sizeof(struct sharers) + (machine->core_count + 63) / 64 * sizeof(uint64_t);
-	pool_stride = (pool_stride + 7) & ~(size_t)7;
+	sharers_bytes = sizeof(struct sharers) + (machine->core_count + 63) / 64 * sizeof(uint64_t);
+	sharers_bytes = (sharers_bytes + 7) & ~(size_t)7;
 	pool_used = 1;
 	pool_free = 0;
 	lines = reserve(LINES_BYTES);
-	pool = reserve(pool_stride * POOL_SETS_MAX);
-	if (!lines || !pool) {
+	sharers_pool = reserve(sharers_bytes * POOL_SETS_MAX);
+	if (!lines || !sharers_pool) {
 		lines_close();
 		return -ENOMEM;
 	}
@@ -57,15 +56,10 @@ void lines_close(void)
 {
 	if (lines)
 		munmap(lines, LINES_BYTES);
-	if (pool)
-		munmap(pool, pool_stride * POOL_SETS_MAX);
+	if (sharers_pool)
+		munmap(sharers_pool, sharers_bytes * POOL_SETS_MAX);
 	lines = NULL;
-	pool = NULL;
-}
-
-struct sharers *line_sharers(uint32_t index)
-{
-	return (struct sharers *)(pool + index * pool_stride);
+	sharers_pool = NULL;
 }
 
 static uint32_t take_set(struct line *line)
@@ -78,7 +72,7 @@ static uint32_t take_set(struct line *line)
 		invariant(pool_used < POOL_SETS_MAX);
 		index = pool_used++;
 	}
-	memset(line_sharers(index), 0, pool_stride);
+	memset(line_sharers(index), 0, sharers_bytes);
 	line_sharers(index)->line = line;
 	return index;
 }

@@ -27,18 +27,22 @@ static inline bool sharers_in_socket(const struct sharers *set, unsigned socket)
 	return set->sockets[socket / 64] >> (socket % 64) & 1;
 }
 
+/* Two of them fill a cache line of the host's, and no access of one needs two: nearly every simulated access
+ * reads one, often of a line that the host's caches have lost. */
 struct line {
 	uint64_t busy_until; /* the line's home serves no other request before */
 	uint64_t ready;      /* when the last granted write, or fill, is complete */
-	struct watch *watchers;
-	uint32_t sharers;  /* index of its set; 0: none */
-	uint16_t owner;    /* core + 1; 0: none. With an owner there are no sharers */
-	uint16_t supplier; /* core + 1 that answers reads while it is shared; 0: memory */
-	uint16_t home;     /* socket + 1; 0: not decided yet */
-	uint16_t queue;    /* index of its queue of requests + 1; 0: none */
-	bool dirty;
-	bool touched; /* some core has held it */
+	uint32_t watchers;   /* number of the first of its watches, see spinning.h; 0: none */
+	uint32_t sharers;    /* index of its set; 0: none */
+	uint16_t owner;      /* core + 1; 0: none. With an owner there are no sharers */
+	uint16_t supplier;   /* core + 1 that answers reads while it is shared; 0: memory */
+	uint16_t queue;      /* index of its queue of requests + 1; 0: none */
+	uint16_t home : 14;  /* socket + 1; 0: not decided yet */
+	uint16_t dirty : 1;
+	uint16_t touched : 1; /* some core has held it */
 };
+
+_Static_assert(sizeof(struct line) == 32, "no line's state lies in two of the host's cache lines");
 
 #define ARENA_ADDRESS 0x100000000000ull
 #define ARENA_BYTES   (4ull << 40)
@@ -73,8 +77,15 @@ static inline uint64_t line_number(const struct line *line)
 int lines_open(void);
 void lines_close(void);
 
+/* All sets, of one size; that at index 0 stays unused. */
+extern char *sharers_pool;
+extern size_t sharers_bytes;
+
 /* The set at `index`, which is not 0. */
-struct sharers *line_sharers(uint32_t index);
+static inline struct sharers *line_sharers(uint32_t index)
+{
+	return (struct sharers *)(sharers_pool + index * sharers_bytes);
+}
 
 /* True when `core` shares the line. */
 static inline bool line_shared_by(const struct line *line, unsigned core)

@@ -18,17 +18,33 @@ static bool holds(const struct cpu *cpu, const struct line *line, uint64_t now)
 	return line->ready < now && (line->owner == cpu->core + 1u || line_shared_by(line, cpu->core));
 }
 
+static struct cpu *cpu_of(uint32_t number)
+{
+	return &machine->cpus[(number - 1) / WATCH_MAX];
+}
+
+static struct watch *watch_of(uint32_t number)
+{
+	return number ? &cpu_of(number)->watches[(number - 1) % WATCH_MAX] : NULL;
+}
+
+static uint32_t number_of(const struct cpu *cpu, const struct watch *watch)
+{
+	return (uint32_t)(cpu->id * WATCH_MAX + (unsigned)(watch - cpu->watches) + 1);
+}
+
 static void watch_place(struct cpu *cpu, struct place place)
 {
 	struct watch *watch = cpu->watches;
 	struct line *line = place.line;
+	uint32_t next = line->watchers;
 
 	while (watch->place.line)
 		watch++;
-	*watch = (struct watch){.place = place, .next = line->watchers, .link = &line->watchers};
-	if (watch->next)
-		watch->next->link = &watch->next;
-	line->watchers = watch;
+	*watch = (struct watch){.place = place, .next = next};
+	if (next)
+		watch_of(next)->previous = number_of(cpu, watch);
+	line->watchers = number_of(cpu, watch);
 }
 
 static void stop_watching(struct cpu *cpu)
@@ -38,25 +54,21 @@ static void stop_watching(struct cpu *cpu)
 
 		if (!watch->place.line)
 			continue;
-		*watch->link = watch->next;
+		if (watch->previous)
+			watch_of(watch->previous)->next = watch->next;
+		else
+			watch->place.line->watchers = watch->next;
 		if (watch->next)
-			watch->next->link = watch->link;
+			watch_of(watch->next)->previous = watch->previous;
 		watch->place.line = NULL;
 	}
 }
 
-static struct cpu *cpu_of(struct watch *watch)
+void spinning_wake(uint32_t number, uint64_t now)
 {
-	uintptr_t offset = (uintptr_t)watch - (uintptr_t)machine->cpus;
+	struct cpu *cpu = cpu_of(number);
 
-	return &machine->cpus[offset / sizeof(struct cpu)];
-}
-
-void spinning_wake(struct watch *watch, uint64_t now)
-{
-	struct cpu *cpu = cpu_of(watch);
-
-	cpu->wanted = watch->place;
+	cpu->wanted = watch_of(number)->place;
 	stop_watching(cpu);
 	if (now < cpu->clock)
 		now = cpu->clock;
@@ -141,8 +153,18 @@ static bool watches_in(const struct cpu *cpu, const struct line *first, const st
 	return false;
 }
 
+static bool any_is_watched(const struct line *line, const struct line *end)
+{
+	while (line < end && !line->watchers)
+		line++;
+	return line < end;
+}
+
 void spinning_forget(const struct line *first, const struct line *end)
 {
+	/* What is freed most often is short, and nobody's. */
+	if (end - first < machine->cpu_count && !any_is_watched(first, end))
+		return;
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		struct cpu *cpu = &machine->cpus[id];
 

@@ -9,8 +9,11 @@
 
 #include "vsmp/core.h"
 
-/* The line of a watch is written to at `now`: its CPU asks for the line again. */
-void spinning_wake(struct watch *watch, uint64_t now);
+/*
+ * The line of a watch is written to at `now`: its CPU asks for the line again. Watches are numbered from 1
+ * on, WATCH_MAX of each CPU.
+ */
+void spinning_wake(uint32_t watch, uint64_t now);
 
 /* The line that `leader` and the riders behind it asked for has come: each looks at its condition, and runs,
  * or parks again, or asks again where the line is gone already. Called by the schedule. */
