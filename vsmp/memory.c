@@ -34,6 +34,17 @@ struct free_list {
 
 static struct region *regions;
 static size_t region_count, region_room;
+
+/*
+ * Finds the region of an address: nearly all are shorter than a page, and of these every line says whose it
+ * is. The others, few, are searched. After memory_put_back() lines may name regions that are no more.
+ */
+static uint32_t *region_of_line; /* index + 1; 0: none, or one of a page or more */
+static size_t *long_regions;     /* their indices, in the order of the addresses */
+static size_t long_count, long_room;
+
+#define REGION_OF_LINE_BYTES (ARENA_LINES * sizeof(*region_of_line))
+
 static struct free_list *free_lists;
 static size_t free_list_count;
 static uintptr_t next_address;
@@ -44,15 +55,25 @@ static size_t base_count, base_used_count;
 static uintptr_t base_next_address;
 static size_t first_freed; /* index + 1; 0: none */
 
+static void *reserve(void *address, size_t bytes, int fixed)
+{
+	void *memory = mmap(address, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 int memory_open(void)
 {
-	void *arena = mmap((void *)ARENA_ADDRESS, ARENA_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-	if (arena == MAP_FAILED)
+	if (!reserve((void *)ARENA_ADDRESS, ARENA_BYTES, MAP_FIXED_NOREPLACE))
 		return -ENOMEM;
+	region_of_line = reserve(NULL, REGION_OF_LINE_BYTES, 0);
+	if (!region_of_line) {
+		munmap((void *)ARENA_ADDRESS, ARENA_BYTES);
+		return -ENOMEM;
+	}
 	next_address = ARENA_ADDRESS;
-	region_count = used_count = 0;
+	region_count = used_count = long_count = 0;
 	base_count = first_freed = 0;
 	return 0;
 }
@@ -60,21 +81,25 @@ int memory_open(void)
 void memory_close(void)
 {
 	munmap((void *)ARENA_ADDRESS, ARENA_BYTES);
+	if (region_of_line)
+		munmap(region_of_line, REGION_OF_LINE_BYTES);
 	free(regions);
+	free(long_regions);
 	free(free_lists);
+	region_of_line = NULL;
 	regions = NULL;
+	long_regions = NULL;
 	free_lists = NULL;
-	region_count = region_room = free_list_count = 0;
+	region_count = region_room = long_count = long_room = free_list_count = 0;
 }
 
-/* The region that holds `address`; NULL when none does. */
-static struct region *find(uintptr_t address)
+static struct region *find_long(uintptr_t address)
 {
-	size_t low = 0, high = region_count;
+	size_t low = 0, high = long_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		struct region *region = &regions[middle];
+		struct region *region = &regions[long_regions[middle]];
 
 		if (address < region->address)
 			high = middle;
@@ -84,6 +109,20 @@ static struct region *find(uintptr_t address)
 			return region;
 	}
 	return NULL;
+}
+
+/* The region that holds `address`; NULL when none does. */
+static struct region *find(uintptr_t address)
+{
+	uint64_t line = (address - ARENA_ADDRESS) >> LINE_SHIFT;
+	struct region *region;
+
+	if (line < ARENA_LINES && region_of_line[line] && region_of_line[line] <= region_count) {
+		region = &regions[region_of_line[line] - 1];
+		if (address - region->address < region->bytes)
+			return region;
+	}
+	return find_long(address);
 }
 
 unsigned memory_home(uintptr_t address, unsigned socket)
@@ -133,28 +172,48 @@ static void give_back(struct region *region)
 	list->first = (size_t)(region - regions) + 1;
 }
 
-static struct region *extend(size_t bytes)
+/* Room for one more region, and for it among the long ones. */
+static int make_room(void)
 {
-	size_t alignment = bytes >= PORT_PAGE_SIZE ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
-	uintptr_t address = (next_address + alignment - 1) & ~(alignment - 1);
-
-	if (bytes > ARENA_ADDRESS + ARENA_BYTES - address)
-		return NULL;
 	if (region_count == region_room) {
 		size_t room = region_room ? region_room * 2 : 256;
-		struct region *larger = realloc(regions, room * sizeof(*regions));
+		struct region *larger = room <= UINT32_MAX ? realloc(regions, room * sizeof(*regions)) : NULL;
 
 		if (!larger)
-			return NULL;
+			return -ENOMEM;
 		regions = larger;
 		region_room = room;
 	}
+	if (long_count == long_room) {
+		size_t room = long_room ? long_room * 2 : 64;
+		size_t *larger = realloc(long_regions, room * sizeof(*long_regions));
+
+		if (!larger)
+			return -ENOMEM;
+		long_regions = larger;
+		long_room = room;
+	}
+	return 0;
+}
+
+static struct region *extend(size_t bytes)
+{
+	bool is_long = bytes >= PORT_PAGE_SIZE;
+	size_t alignment = is_long ? PORT_PAGE_SIZE : CACHE_LINE_BYTES;
+	uintptr_t address = (next_address + alignment - 1) & ~(alignment - 1);
+
+	if (bytes > ARENA_ADDRESS + ARENA_BYTES - address || make_room())
+		return NULL;
 	next_address = address + bytes;
 	/* Nothing lies right behind an allocation: who runs over it is seen. */
 	if (exploring)
 		next_address += CACHE_LINE_BYTES;
-	regions[region_count] = (struct region){.address = address, .bytes = bytes};
-	return &regions[region_count++];
+	regions[region_count++] = (struct region){.address = address, .bytes = bytes};
+	if (is_long)
+		long_regions[long_count++] = region_count - 1;
+	for (size_t at = 0; !is_long && at < bytes; at += CACHE_LINE_BYTES)
+		region_of_line[(address + at - ARENA_ADDRESS) >> LINE_SHIFT] = (uint32_t)region_count;
+	return &regions[region_count - 1];
 }
 
 void *vsmp_memory_alloc(size_t bytes, unsigned node, const char *type_name)
@@ -247,6 +306,8 @@ void memory_put_back(void)
 	for (; first_freed; first_freed = regions[first_freed - 1].next_free)
 		regions[first_freed - 1].used = true;
 	region_count = base_count;
+	while (long_count && long_regions[long_count - 1] >= base_count)
+		long_count--;
 	used_count = base_used_count;
 	next_address = base_next_address;
 }
