@@ -30,7 +30,8 @@
 struct frames;
 struct lru_ops;
 
-/* Anonymous memory, and shared memory, which swap takes as well; then the pages of files. */
+/* Anonymous memory, and shared memory, which swap takes as well; then the pages that can go without swap:
+ * those of files, and what MADV_FREE has left. */
 enum lru_list {
 	LRU_INACTIVE, /* looked at first */
 	LRU_ACTIVE,
@@ -157,6 +158,14 @@ bool lru_isolate_page(struct lru_run *run, struct page *page);
  * The caller's reference stays its own. As lru_del().
  */
 void lru_putback(struct lru_run *run, struct page *page, bool active);
+
+/*
+ * A page on a list has been marked PG_lazy_free: puts it among those that reclaim looks at without swap, at
+ * the end that it looks at last. The caller keeps its last reference from being put, by the locked entry of a
+ * page table that maps it. A page that is isolated, or in a pagevec, goes there when it comes back to a list.
+ * Takes a lock of rank LRU.
+ */
+void lru_lazy_free(struct lru *lru, struct page *page);
 
 /* The list that an isolated page was on. */
 enum lru_list lru_isolated_from(const struct page *page);

@@ -74,7 +74,17 @@ void lru_putback(struct lru_run *run, struct page *page, bool active)
 	invariant(state & LRU_STATE_ISOLATED);
 	if (!(state & LRU_STATE_GONE))
 		lru_list_page(lruvec, page, lru_state_place(state),
-			      (state & LRU_FILE) | (active ? LRU_ACTIVE : LRU_INACTIVE));
+			      lru_list_of(page, active ? LRU_ACTIVE : LRU_INACTIVE));
+}
+
+void lru_lazy_free(struct lru *lru, struct page *page)
+{
+	struct lru_run run;
+
+	lru_run_begin(&run, lru);
+	if (lru_isolate_page(&run, page))
+		lru_putback(&run, page, false);
+	lru_run_end(&run);
 }
 
 enum lru_list lru_isolated_from(const struct page *page)

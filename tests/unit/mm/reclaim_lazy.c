@@ -2,11 +2,33 @@
 /*
  * MADV_FREE under pressure: what becomes of pages that need not be kept.
  */
+#include "mm/charge/group.h"
+#include "mm/page/frames.h"
+#include "mm/page/lru.h"
+#include "mm/system/internal.h"
 #include "tests/unit/mm/reclaim_fixture.h"
 
 static void frees_lazily(struct stage *stage, uint64_t page, uint64_t pages)
 {
 	assert_int_equal(sf_advise(stage->space, stage->at + page * PAGE, pages * PAGE, SF_ADVICE_FREE), 0);
+}
+
+/* Until nothing more can be reclaimed. Returns how many pages that were. */
+static uint64_t reclaims_all(const struct stage *stage)
+{
+	uint64_t pages = 0, more;
+
+	while ((more = sf_group_reclaim(stage->group, 2000 * PAGE)))
+		pages += more / PAGE;
+	return pages;
+}
+
+static uint64_t listed(const struct stage *stage, enum lru_list inactive)
+{
+	const struct lru *lru = stage->system->frames->lru;
+
+	return lru_pages(lru, &stage->group->pages, inactive) +
+	       lru_pages(lru, &stage->group->pages, inactive | LRU_ACTIVE);
 }
 
 /*
@@ -32,7 +54,7 @@ static void what_is_free_to_go_needs_no_slot(void **state)
 		for (uint64_t page = 3; page < 400; page += 4)
 			write_page(&stage, page, page * 7 + 1);
 		/* By who maps it, whatever the pin sees. */
-		assert_true(sf_group_reclaim(stage.group, 2000 * PAGE) >= 498 * PAGE);
+		assert_true(reclaims_all(&stage) >= 498);
 		assert_good(&stage);
 		sf_swap_statistics(stage.system, &swap);
 		assert_int_equal(swap.written, 100 + 100);
@@ -52,6 +74,42 @@ static void what_is_free_to_go_needs_no_slot(void **state)
 								  : page < 400 && page % 4 != 3
 								      ? 0
 								      : page * 7 + 1);
+		assert_good(&stage);
+		close_stage(&stage);
+	}
+}
+
+/*
+ * Without swap it is all that anonymous memory can give, so it is looked at with the files' pages. What was
+ * written to since is with the rest again, once reclaim has seen that.
+ */
+static void it_goes_without_swap(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(reclaim_policies); i++) {
+		struct stage stage;
+
+		open_without_swap(&stage, reclaim_policies[i], 4000, 600, 1000);
+		fills(&stage, 500);
+		assert_int_equal(reclaims_all(&stage), 0);
+		assert_int_equal(listed(&stage, LRU_INACTIVE), 500);
+		frees_lazily(&stage, 0, 400);
+		assert_int_equal(listed(&stage, LRU_INACTIVE), 100);
+		assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 400);
+		for (uint64_t page = 3; page < 400; page += 4)
+			write_page(&stage, page, page * 7 + 1);
+		assert_int_equal(reclaims_all(&stage), 300);
+		assert_int_equal(listed(&stage, LRU_INACTIVE), 200);
+		assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 0);
+		for (uint64_t page = 0; page < 500; page++)
+			assert_int_equal(read_page(&stage, page),
+					 page < 400 && page % 4 != 3 ? 0 : page * 7 + 1);
+		assert_good(&stage);
+
+		/* A fault that meets the limit finds it, too. */
+		frees_lazily(&stage, 0, 500);
+		for (uint64_t page = 500; page < 990; page++)
+			write_page(&stage, page, page);
 		assert_good(&stage);
 		close_stage(&stage);
 	}
@@ -87,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(what_is_free_to_go_needs_no_slot, machine_open, machine_close),
+	    cmocka_unit_test_setup_teardown(it_goes_without_swap, machine_open, machine_close),
 	    cmocka_unit_test_setup_teardown(what_a_child_frees_stays_the_parents, machine_open,
 					    machine_close),
 	};
