@@ -113,6 +113,10 @@ static int check_page(struct check *check, uint64_t pfn)
 	if (anonymous && page_has_flag(page, PG_cached))
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": is anonymous memory, and an object's", pfn);
+	/* How many are on the lists, groups_check() compares; objects' pages, check_objects(). */
+	if (anonymous && !page_has_flag(page, PG_lru))
+		return message_set(check->why, -EINVAL,
+				   "frame %" PRIu64 ": is anonymous memory, and on no LRU list", pfn);
 	check->pinned += page_refcount(page) - mapped - held - cached;
 	check->cached += cached;
 	check->anonymous += anonymous;

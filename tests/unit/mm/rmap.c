@@ -463,7 +463,8 @@ static void assert_bad(struct sf_system *system, const char *what)
 		fail_msg("'%s' does not say '%s'", why.text, what);
 }
 
-/* The system's check sees a page that does not lead to its entries, and trees that are not whole. */
+/* The system's check sees a page that does not lead to its entries, or is on no list, and trees that are not
+ * whole. */
 static void damage_is_found(void **state)
 {
 	struct sf_system *system = open_system("default");
@@ -485,6 +486,9 @@ static void damage_is_found(void **state)
 	page->index++;
 	assert_bad(system, "does not lead here");
 	page->index--;
+	page_clear_flag(page, PG_lru);
+	assert_bad(system, "on no LRU list");
+	page_set_flag(page, PG_lru);
 	anon->displaced_count++;
 	assert_bad(system, "displaced");
 	anon->displaced_count--;
