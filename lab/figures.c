@@ -27,6 +27,20 @@ double figure_ours(const struct published *figure, const struct study_row *row)
 	return NAN;
 }
 
+double figure_ours_ticks(const struct published *figure, const struct study_row *row,
+			 const struct published_list *published)
+{
+	double percent = share_percent(&row->observed->report, figure->ours, figure->ours_count, NULL, 0);
+
+	for (uint32_t i = 0; percent >= 0 && i < published->published_count; i++) {
+		const struct published *other = &published->published[i];
+
+		if (other->ticks && !other->caller && published_is_of(other, figure->variant, figure->cpus))
+			return percent / 100 * published_all_ticks(other);
+	}
+	return NAN;
+}
+
 static void add_row(struct figures *figures, const char *experiment, const struct published *published,
 		    const struct study_row *row)
 {

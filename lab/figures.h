@@ -36,6 +36,11 @@ struct figures_summary {
 /* What a published figure is in the case of `row`; NAN where the run cannot tell. */
 double figure_ours(const struct published *figure, const struct study_row *row);
 
+/* What a figure that was published in ticks of the timer is in the case of `row`, of as many ticks in all as
+ * were published for this case; NAN where the run, or what was published, cannot tell. */
+double figure_ours_ticks(const struct published *figure, const struct study_row *row,
+			 const struct published_list *published);
+
 /* Adds the published figures of one experiment; they and the prediction must outlive `figures`. Ends the
  * program when memory runs out. figures_free() empties it. */
 void figures_add(struct figures *figures, const struct prediction *prediction,

@@ -21,6 +21,14 @@ static json_t *our_figure(const struct published *figure, const struct study_row
 	return isnan(ours) ? json_null() : json_real(ours);
 }
 
+static json_t *our_ticks(const struct published *figure, const struct study_row *row,
+			 const struct published_list *published)
+{
+	double ours = figure->ticks ? figure_ours_ticks(figure, row, published) : NAN;
+
+	return isnan(ours) ? json_null() : json_real(ours);
+}
+
 static json_t *published_figures(const struct published_list *published, const struct study_row *row)
 {
 	json_t *array = json_array();
@@ -31,11 +39,13 @@ static json_t *published_figures(const struct published_list *published, const s
 		if (published_is_of(figure, row->what.variant->name, row->what.cpus))
 			json_array_append_new(
 			    array,
-			    json_pack("{s:s, s:s?, s:s?, s:f, s:s, s:s, s:s, s:o}", "quantity",
+			    json_pack("{s:s, s:s?, s:s?, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "quantity",
 				      published_quantity_name(figure->quantity), "symbol", figure->symbol,
 				      "caller", figure->caller, "value", figure->value, "unit", figure->unit,
 				      "source", figure->source, "kind", published_kind_name(figure->kind),
-				      "ours", our_figure(figure, row)));
+				      "ours", our_figure(figure, row), "ticks",
+				      figure->ticks ? json_integer((json_int_t)figure->ticks) : json_null(),
+				      "our_ticks", our_ticks(figure, row, published)));
 	}
 	return array;
 }

@@ -20,7 +20,9 @@
  *   locks, profile   of the first repetition; empty unless asked for, locks also when a curve needs them
  *   stacks, lines, conflicts  the same; lines and conflicts are those of struct vsmp_report, times in ns
  *   published        figures of others for this case: quantity, symbol, caller, value, unit, source, kind,
- *                    ours (of a profile share, if a profile was taken; else null), and of a prediction range
+ *                    ours (of a profile share, if a profile was taken; else null), ticks and our_ticks (of
+ *                    the timer, where it was published in these, ours of as many in all; else null), and of
+ *                    a prediction range
  *   range            only of a prediction: low and high of extrapolated_seconds over what is assumed, or null
  * Beside "results": title, source, workload, operation, repetitions, operations_per_cpu, warm_up_per_cpu,
  * published_operations, placement, and

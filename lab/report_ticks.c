@@ -3,10 +3,11 @@
  * Profiles that were published in ticks of the timer, as readprofile(8) prints them: the functions with the
  * most first, and ours in as many ticks as were published in all.
  */
+#include <math.h>
 #include <stdlib.h>
 
+#include "lab/figures.h"
 #include "lab/report.h"
-#include "lab/share.h"
 #include "lab/table.h"
 
 static const struct table_column columns[] = {
@@ -34,7 +35,6 @@ static void add_case(struct table *table, const struct study_row *row, const str
 {
 	const struct published **figures =
 	    calloc(published->published_count, sizeof(const struct published *));
-	double all = 0;
 	size_t count = 0;
 
 	if (!figures)
@@ -42,25 +42,21 @@ static void add_case(struct table *table, const struct study_row *row, const str
 	for (uint32_t i = 0; i < published->published_count; i++) {
 		const struct published *figure = &published->published[i];
 
-		if (!has_ticks(figure, &row->what))
-			continue;
-		figures[count++] = figure;
-		if (!all && !figure->caller)
-			all = published_all_ticks(figure);
+		if (has_ticks(figure, &row->what))
+			figures[count++] = figure;
 	}
 	qsort(figures, count, sizeof(const struct published *), most_first);
 	for (size_t i = 0; i < count; i++) {
 		const struct published *figure = figures[i];
-		double percent =
-		    share_percent(&row->observed->report, figure->ours, figure->ours_count, NULL, 0);
+		double ours = figure_ours_ticks(figure, row, published);
 
 		table_cell(table, "%s", figure->variant);
 		table_cell(table, "%u", figure->cpus);
 		table_cell(table, "%llu", (unsigned long long)figure->ticks);
-		if (percent < 0 || !all)
+		if (isnan(ours))
 			table_cell(table, "-");
 		else
-			table_cell(table, "%.0f", percent / 100 * all);
+			table_cell(table, "%.0f", ours);
 		table_cell(table, "%s", figure->caller ? figure->caller : figure->symbol);
 	}
 	free(figures);

@@ -219,7 +219,8 @@ for row in it["results"]:
     for lock in row["locks"]:
         assert set(lock) >= {"name", "acquisitions", "contended", "wait_ns", "hold_ns"}
 assert it["results"][0]["published"][0]["value"] == 68
-assert set(it["results"][0]["published"][0]) == {"quantity", "symbol", "caller", "value", "unit", "source", "kind", "ours"}
+assert set(it["results"][0]["published"][0]) == {"quantity", "symbol", "caller", "value", "unit", "source", "kind", "ours",
+                                                "ticks", "our_ticks"}
 assert it["results"][2]["published"] == []
 PYTHON
 report json_has_the_schema $?

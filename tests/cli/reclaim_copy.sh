@@ -37,11 +37,27 @@ for variant, cpus in row:
 PYTHON
 
 # Functions stand in the order of their ticks, and the published verdict is ours.
-run reproduce reclaim-copy --report "$work/report.html"
+run reproduce reclaim-copy --report "$work/report.html" --json "$work/reproduce.json"
 [ "$status" = 0 ] && grep -q "^wait +4 +109964 +[0-9]+ +page_referenced_one" -E "$work/stdout" &&
 	awk '$1 == "wait" && $3 ~ /^[0-9]+$/ && NF >= 5 && $5 !~ /^[0-9.]/ {print $3}' "$work/stdout" | sort -c -rn &&
 	grep -Eq "^try +wait +4 .* within noise +within noise " "$work/stdout"
 report reproduces_ticks_and_verdict $?
+python3 - "$work/reproduce.json" "$work/stdout" >"$work/stderr" 2>&1 <<'PYTHON'
+import json, sys
+rows = [line.split() for line in open(sys.argv[2])]
+figures = [(result, figure) for result in json.load(open(sys.argv[1]))["experiments"][0]["results"]
+           for figure in result["published"]]
+assert len([1 for _, figure in figures if figure["ticks"]]) == 10
+for result, figure in figures:
+    if not figure["ticks"]:
+        assert figure["ticks"] is None and figure["our_ticks"] is None
+        continue
+    row = [result["variant"], str(result["cpus"]), str(figure["ticks"]), f"{figure['our_ticks']:.0f}"]
+    assert any(one[:4] == row for one in rows), row
+    if not figure["caller"]:
+        assert abs(figure["our_ticks"] / figure["ticks"] / (figure["ours"] / figure["value"]) - 1) < 0.01, figure
+PYTHON
+report ticks_in_json $?
 
 accepts bytes "^wait +4 " run reclaim-copy --variant wait --bytes 1048576
 refuses bytes_elsewhere "--bytes: only reclaim-copy copies a file; --faults is for all" run whole --bytes 1048576

@@ -300,8 +300,8 @@ static void warns_of_dropped_events(void **state)
 	close_bench(&bench);
 }
 
-/* Published: the lock has 12.5 % of the time. Ours is 10 of 100 parts, 5 of 95 at the best and 40 of 130 at
- * the worst. */
+/* Published: the lock has 12.5 % of the time, 125 ticks of 1000. Ours is 10 of 100 parts, 5 of 95 at the best
+ * and 40 of 130 at the worst. */
 static void predicts_shares_of_a_profile(void **state)
 {
 	struct bench bench;
@@ -320,6 +320,7 @@ static void predicts_shares_of_a_profile(void **state)
 	figure = &bench.published->published[1];
 	figure->quantity = PUBLISHED_PROFILE_SHARE;
 	figure->value = 12.5;
+	figure->ticks = 125;
 	figure->symbol = strdup("_raw_spin_lock");
 	figure->ours = functions;
 	figure->ours_count = 2;
@@ -332,6 +333,8 @@ static void predicts_shares_of_a_profile(void **state)
 	assert_string_equal(json_string_value(json_object_get(share, "symbol")), "_raw_spin_lock");
 	assert_true(json_is_null(json_object_get(share, "caller")));
 	assert_true(near(json_real_value(json_object_get(share, "ours")), 10));
+	assert_int_equal(json_integer_value(json_object_get(share, "ticks")), 125);
+	assert_true(near(json_real_value(json_object_get(share, "our_ticks")), 100));
 	share = json_object_get(share, "range");
 	assert_true(near(json_real_value(json_object_get(share, "low")), 500.0 / 95));
 	assert_true(near(json_real_value(json_object_get(share, "high")), 4000.0 / 130));
