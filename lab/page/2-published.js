@@ -43,7 +43,7 @@ function errorOf(row) {
 	const ratio = row.ours / row.published;
 	const off = Math.max(ratio, 1 / ratio);
 
-	return {text: num(ratio) + " ×", className: off <= 1.25 ? "good" : off <= 2 ? "fair" : "bad"};
+	return {text: num(ratio) + "\u00a0×", className: off <= 1.25 ? "good" : off <= 2 ? "fair" : "bad"};
 }
 
 /* The range over what is assumed as a bar, ours as a dot in it, the published figure as a line. */
@@ -66,8 +66,12 @@ function rangeBar(row) {
 			"stroke-width": 2}));
 }
 
+function amount(value, unit) {
+	return unit === "1/s" ? big(value) : num(value);
+}
+
 function withUnit(value, unit) {
-	return value === null ? "–" : num(value) + (unit === "%" ? " %" : " " + unit);
+	return value === null ? "–" : amount(value, unit) + (unit === "1/s" ? "/s" : `\u00a0${unit}`);
 }
 
 const publishedColumns = [
@@ -82,7 +86,7 @@ const publishedColumns = [
 
 /* Only reproduce tries what is assumed about the machine. */
 const rangeColumn = {name: "over assumptions", right: true, cell: row => row.low === null ? "–"
-		: h("div", null, `${num(row.low)} to ${withUnit(row.high, row.unit)}`, rangeBar(row))};
+		: h("div", null, `${amount(row.low, row.unit)} to ${withUnit(row.high, row.unit)}`, rangeBar(row))};
 
 function publishedTable(rows, others) {
 	const ranged = rows.some(row => row.low !== null);
@@ -101,6 +105,24 @@ function publishedPart(study) {
 			? "The bar is what ours becomes over the plausible ranges of what is assumed about the machine, the dot is " +
 				"ours, the upright line the published figure. " : "",
 		"“Fitted”: one number of the machine was chosen so that this figure comes out; “predicted”: nothing was."));
+}
+
+/* Profiles that were published in ticks of the timer, the functions with the most first. */
+function ticksPart(study) {
+	const rows = study.results.flatMap(result => (result.published || []).filter(figure => figure.ticks)
+		.sort((a, b) => b.ticks - a.ticks).map(figure => ({variant: result.variant, cpus: result.cpus, figure})));
+
+	if (!rows.length)
+		return null;
+	return h("div", {class: "part-ticks"}, h("h3", null, "Published profiles, in ticks of the timer"), table([
+		{name: "variant", cell: row => row.variant},
+		{name: "CPUs", right: true, cell: row => row.cpus},
+		{name: "function, or what is part of it", wrap: true, cell: row => h("span", {class: "mono",
+			title: row.figure.source}, row.figure.caller || row.figure.symbol)},
+		{name: "published", right: true, cell: row => row.figure.ticks.toLocaleString("en-US")},
+		{name: "ours", right: true, cell: row => typeof row.figure.our_ticks === "number"
+			? Math.round(row.figure.our_ticks).toLocaleString("en-US") : "–"},
+	], rows, "cards"), h("p", {class: "note"}, "Ours is in as many ticks in all as were published for the case."));
 }
 
 function median(values) {

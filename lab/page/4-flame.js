@@ -27,7 +27,7 @@ function flameColour(name) {
 
 	for (const letter of name)
 		hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
-	return `hsl(${12 + hash % 40} ${72 + hash % 17}% ${63 + (hash >> 8) % 13}%)`;
+	return `hsl(${12 + hash % 40} ${72 + hash % 17}% ${63 + (hash >>> 8) % 13}%)`;
 }
 
 const rowPixels = 21;

@@ -58,7 +58,6 @@ function conflictPart(result) {
 			h("thead", null, h("tr", null, h("td"), names.map(name => h("th", {scope: "col"}, name)))),
 			h("tbody", null, names.map(a => h("tr", null, h("th", {scope: "row"}, a),
 				names.map(b => h("td", {style: shade(lines(a, b))}, lines(a, b) ? big(lines(a, b)) : "·"))))))),
-		h("div", {style: "height: .75rem"}),
 		table([
 			{name: "operation", cell: one => one.operation},
 			{name: "with", cell: one => one.with},

@@ -2,24 +2,34 @@
 /* What a workload measures besides time, what an experiment shows beside its published figures, and its verdicts. */
 "use strict";
 
-/* One row for each figure that a case of `results` has measured, one column for each case. */
-function measuredTable(results) {
-	const cases = results.filter(result => (result.measured || []).length);
-	/* Two figures of one case may have one name: "the same", of what stands before it. Their place tells them apart. */
-	const key = (figure, place) => `${place}/${figure.name} (${figure.unit})`;
-	const rows = unique(cases.flatMap(result => result.measured.map(key)));
-	const at = (result, row) => result.measured.find((figure, place) => key(figure, place) === row);
+/* So many cases stand beside each other: more would fit on no paper. */
+const casesBeside = 6;
 
-	if (!rows.length)
-		return null;
-	return h("div", {class: "part-measured"}, h("h3", null, "Measured"), table([
+/* One row for each figure that a case of `cases` has measured, one column for each case. */
+function measuredTable(cases) {
+	/* Two figures of one case may have one name: "the same", of what stands before it. So the first of a name is one
+	 * row, the second another. */
+	const key = (figure, place, all) => `${all.slice(0, place).filter(one => one.name === figure.name).length}/` +
+		`${figure.name} (${figure.unit})`;
+	const rows = unique(cases.flatMap(result => result.measured.map(key)));
+	const at = (result, row) => result.measured.find((figure, place, all) => key(figure, place, all) === row);
+
+	return table([
 		{name: "what", wrap: true, cell: row => row.slice(row.indexOf("/") + 1)},
 		...cases.map(result => ({name: label(result), right: true, cell: row => {
 			const figure = at(result, row);
 
 			return figure && figure.value !== null ? num(figure.value) : "–";
 		}})),
-	], rows, "cards"));
+	], rows, "cards");
+}
+
+function measuredPart(results) {
+	const cases = results.filter(result => (result.measured || []).length), tables = [];
+
+	for (let first = 0; first < cases.length; first += casesBeside)
+		tables.push(measuredTable(cases.slice(first, first + casesBeside)));
+	return tables.length ? h("div", {class: "part-measured"}, h("h3", null, "Measured"), tables) : null;
 }
 
 function verdictPart(verdicts) {
@@ -39,7 +49,7 @@ function verdictPart(verdicts) {
 /* The cases under "shown" in the experiment's file, which stand apart where figures were published too. */
 function shownPart(study) {
 	const parts = [study.shown && resultPart(study.shown, "Shown beside what was published"),
-		measuredTable(study.shown ? study.shown.results : study.results), verdictPart(study.verdicts)].filter(Boolean);
+		measuredPart(study.shown ? study.shown.results : study.results), verdictPart(study.verdicts)].filter(Boolean);
 
 	return parts.length ? h("div", {class: "part-shown"}, parts) : null;
 }

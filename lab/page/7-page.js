@@ -103,8 +103,8 @@ function studySection(study, id) {
 				` ${study.operation}s of each CPU`,
 				study.published_operations ? ` of ${study.published_operations.toLocaleString("en-US")} published` : ""),
 			h("li", null, "from ", h("code", null, study.path))),
-		whatIfNotice(study), publishedPart(study), plotPart(study), resultPart(study), shownPart(study), observedPart(study),
-		machinePart(study), commandPart(study));
+		whatIfNotice(study), publishedPart(study), ticksPart(study), plotPart(study), resultPart(study),
+		shownPart(study), observedPart(study), machinePart(study), commandPart(study));
 }
 
 function overview(studies) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tests/cli/browser.py PAGE WIDTH [--dark] [--screenshot FILE [--at SELECTOR]]
+"""tests/cli/browser.py PAGE WIDTH [EXPERIMENT:PART,PART...]... [--dark] [--screenshot FILE [--at SELECTOR]]
 
-Opens a report in a headless Chromium as wide as WIDTH and tries everything on it. Prints "ok NAME" or
+Opens a report in a headless Chromium as wide as WIDTH and tries everything on it. Each experiment on the page must
+be named, with the parts that it has beside those that all have, and must have no others. Prints "ok NAME" or
 "not ok NAME: what is wrong" for each check. Exit status 77: there is no Chromium that starts."""
 
 import argparse
@@ -98,6 +99,11 @@ def settle(browser):
     browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
 
+def set_media(browser, media, dark):
+    browser.call("Emulation.setEmulatedMedia", media=media,
+                 features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+
 def open_page(browser, page, width, dark):
     target = browser.call("Target.createTarget", url="about:blank")["targetId"]
     browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -105,8 +111,7 @@ def open_page(browser, page, width, dark):
         browser.call(domain + ".enable")
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
                  mobile=width < 600)
-    browser.call("Emulation.setEmulatedMedia",
-                 features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+    set_media(browser, "screen", dark)
     browser.call("Page.navigate", url="file://" + os.path.abspath(page))
     browser.wait("Page.loadEventFired")
     settle(browser)
@@ -130,49 +135,82 @@ def complaints(browser):
     return console, requests
 
 
-# Each part of a report with everything in it; every one must be there and be seen.
-PARTS = ("published", "results", "scalability", "flame", "locks", "lines", "conflicts", "machine", "command")
+# What every section of an experiment has; what else one must have, the command line says.
+PARTS = ("results", "machine", "command")
 
-VISIBLE = """(name => {
-    const all = [...document.querySelectorAll('.part-' + name)];
-    return all.some(one => one.getBoundingClientRect().height > 20 && one.getBoundingClientRect().width > 200);
-})('%s')"""
+# Each of these takes every such thing on the page, and says what is wrong or ''.
+SEEN = """(() => {
+    const seen = {};
+    for (const section of document.querySelectorAll('section.study:not(#overview)')) {
+        const parts = seen[section.querySelector('h2 small').textContent] ||= [];
+        for (const part of section.querySelectorAll('[class^=part-]')) {
+            const box = part.getBoundingClientRect();
+            if (box.height > 20 && box.width > 200)
+                parts.push(part.className.slice('part-'.length));
+        }
+    }
+    return seen;
+})()"""
 
 ZOOM = """(() => {
-    const flame = document.querySelector('.flame'), frames = [...flame.children];
-    const before = flame.querySelector('button').title;
-    const narrow = frames.filter(one => one.offsetWidth < flame.offsetWidth * 0.9 && one.offsetWidth > 1);
-    if (!narrow.length)
-        return 'no frame to zoom into';
-    const name = narrow[0].textContent;
-    narrow[0].click();
-    const zoomed = [...flame.children].find(one => one.textContent === name && !one.classList.contains('faded'));
-    if (!zoomed || Math.abs(zoomed.offsetWidth - flame.offsetWidth) > 2)
-        return name + ' is not as wide as the graph after a click';
-    document.querySelector('.part-flame .reset').click();
-    return flame.children.length === frames.length ? '' : 'the whole graph does not come back';
+    for (const part of document.querySelectorAll('.part-flame')) {
+        const flame = part.querySelector('.flame'), frames = [...flame.children];
+        const narrow = frames.filter(one => one.offsetWidth < flame.offsetWidth * 0.9 && one.offsetWidth > 1);
+        if (!narrow.length)
+            return 'no frame to zoom into';
+        const name = narrow[0].textContent;
+        narrow[0].click();
+        const zoomed = [...flame.children].find(one => one.textContent === name && !one.classList.contains('faded'));
+        if (!zoomed || Math.abs(zoomed.offsetWidth - flame.offsetWidth) > 2)
+            return name + ' is not as wide as the graph after a click';
+        part.querySelector('.reset').click();
+        if (flame.children.length !== frames.length)
+            return 'the whole graph does not come back';
+    }
+    return '';
 })()"""
 
 SEARCH = """(() => {
-    const part = document.querySelector('.part-flame'), field = part.querySelector('input');
-    const find = text => { field.value = text; field.dispatchEvent(new Event('input'));
-        return [part.querySelectorAll('.found').length, part.querySelector('.readout').textContent]; };
-    const some = find('touch'), none = find('no_such_function'), odd = find('(');
-    find('');
-    if (!some[0] || !/%/.test(some[1]))
-        return 'a search for what is there finds nothing';
-    if (none[0] || !none[1].startsWith('0.00 %'))
-        return 'a search for what is not there finds something';
-    return odd[0] ? 'a bracket finds something' : '';
+    for (const part of document.querySelectorAll('.part-flame')) {
+        const field = part.querySelector('input');
+        const find = text => { field.value = text; field.dispatchEvent(new Event('input'));
+            return [part.querySelectorAll('.found').length, part.querySelector('.readout').textContent]; };
+        const names = [...part.querySelectorAll('.flame button')].map(one => one.textContent);
+        const some = find(names[names.length - 1]), none = find('no_such_function'), odd = find('(');
+        find('');
+        if (!some[0] || !/%/.test(some[1]))
+            return 'a search for what is there finds nothing';
+        if (none[0] || !none[1].startsWith('0.00 %'))
+            return 'a search for what is not there finds something';
+        if (odd[0])
+            return 'a bracket finds something';
+    }
+    return '';
 })()"""
 
 CHOOSE = """(() => {
-    const select = document.querySelector('select'), before = document.querySelector('.flame').innerHTML;
-    if (select.options.length < 2)
-        return 'there is one case only';
-    select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
-    select.dispatchEvent(new Event('change'));
-    return document.querySelector('.flame').innerHTML === before ? 'another case shows the same' : '';
+    for (const select of document.querySelectorAll('select')) {
+        const place = select.closest('.controls').nextElementSibling, before = place.innerHTML;
+        if (select.options.length < 2)
+            return 'there is one case only';
+        select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+        select.dispatchEvent(new Event('change'));
+        if (place.innerHTML === before)
+            return 'another case shows the same: ' + select.value;
+    }
+    return '';
+})()"""
+
+# Two rows of one name are of two figures that one case has, as "the same" of what stands before it.
+ROWS = """(() => {
+    for (const table of document.querySelectorAll('.part-measured table')) {
+        const rows = [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent));
+        for (const [i, one] of rows.entries())
+            for (const other of rows.slice(i + 1))
+                if (one[0] === other[0] && !one.some((text, at) => at && text !== '–' && other[at] !== '–'))
+                    return 'two rows for one figure: ' + one[0];
+    }
+    return '';
 })()"""
 
 OVERFLOW = """(() => {
@@ -180,58 +218,101 @@ OVERFLOW = """(() => {
     if (document.documentElement.scrollWidth <= width)
         return '';
     const guilty = [...document.querySelectorAll('main *')].find(one => one.getBoundingClientRect().right > width + 1 &&
-        !one.closest('.scroll'));
-    return 'the page is wider than the window' + (guilty ? ': ' + guilty.outerHTML.slice(0, 80) : '');
+        getComputedStyle(one.closest('.scroll') || one).overflowX === 'visible');
+    return 'the page is wider than ' + width + (guilty ? ': ' + guilty.outerHTML.slice(0, 80) : '');
 })()"""
 
 SMALL = """(() => {
     const small = [...document.querySelectorAll('main *')].find(one => one.children.length === 0 &&
         one.textContent.trim() && one.getClientRects().length && parseFloat(getComputedStyle(one).fontSize) < 11);
-    const plot = document.querySelector('.plot');
-    const scale = plot.getBoundingClientRect().width / plot.viewBox.baseVal.width;
+    const scales = [...document.querySelectorAll('.plot')]
+        .map(plot => plot.getBoundingClientRect().width / plot.viewBox.baseVal.width);
     if (small)
         return 'letters too small to read: ' + small.outerHTML.slice(0, 80);
-    return scale < 0.9 ? 'the plot is shrunk to ' + scale : '';
+    return Math.min(1, ...scales) < 0.9 ? 'a plot is shrunk to ' + Math.min(...scales) : '';
 })()"""
 
-CONTRAST = """(() => {
-    const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number)
-        .map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-    const style = getComputedStyle(document.body);
-    const a = light(style.color), b = light(style.backgroundColor);
-    return [b, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
-})()"""
+# All that is written, against all that is painted under it: on a canvas, which knows every way to tell a colour.
+CONTRAST = """(dark => {
+    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true}), known = new Map();
+    const mixed = colours => {
+        for (const colour of colours) {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+        }
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(value => value / 255)
+            .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const light = colours => {
+        const key = colours.join();
+        if (!known.has(key))
+            known.set(key, mixed(colours));
+        return known.get(key);
+    };
+    const under = one => one ? [...under(one.parentElement), getComputedStyle(one).backgroundColor] : ['white'];
+    const ratio = (ground, colour) => {
+        const [a, b] = [light(ground), light([...ground, colour])];
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    };
+    const ground = light(under(document.body));
+    if (dark ? ground > 0.2 : ground < 0.8)
+        return 'the lightness of the ground is ' + ground;
+    if (ratio(under(document.body), getComputedStyle(document.body).color) < 7)
+        return 'the text is too near to the ground';
+    for (const one of document.querySelectorAll('body *')) {
+        if (![...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !one.getClientRects().length)
+            continue;
+        const style = getComputedStyle(one), found = ratio(under(one), one.closest('svg') ? style.fill : style.color);
+        if (found < 4.5)
+            return 'contrast ' + found.toFixed(2) + ': ' + one.outerHTML.slice(0, 80);
+    }
+    return '';
+})(%s)"""
+
+# US letter less the margins, at 96 pixels to the inch: the narrower of the usual papers.
+PAPER_PIXELS = 739
 
 
-def check_parts(browser, parts):
+def check_parts(browser, wanted):
+    """Yields (name, what is wrong or ''). wanted: the parts of each experiment, by its name."""
+    seen = browser.evaluate(SEEN)
+    for experiment in sorted({*seen, *wanted}):
+        have, want = set(seen.get(experiment, ())), {*PARTS, *wanted.get(experiment, ())}
+        wrong = [f"{part} is not there, or cannot be seen" for part in sorted(want - have)] + \
+                [f"nobody asked for {part}" for part in sorted(have - want)]
+        yield "parts_of_" + experiment, "; ".join(wrong)
+
+
+def check_paper(browser, wanted, dark):
+    """Yields (name, what is wrong or ''). On paper nothing scrolls, and the ground is white in the dark too."""
+    browser.call("Emulation.setDeviceMetricsOverride", width=PAPER_PIXELS, height=900, deviceScaleFactor=1,
+                 mobile=False)
+    set_media(browser, "print", dark)
+    settle(browser)
+    for name, wrong in check_parts(browser, wanted):
+        yield "printed_" + name, wrong
+    yield "printed_fits", browser.evaluate(OVERFLOW)
+    yield "printed_colours", browser.evaluate(CONTRAST % "false")
+    pdf = base64.b64decode(browser.call("Page.printToPDF")["data"])
+    yield "prints", "" if pdf.startswith(b"%PDF") and len(pdf) > 20000 else f"{len(pdf)} bytes"
+
+
+def check(browser, wanted, dark):
     """Yields (name, what is wrong or '')."""
-    for part in parts:
-        yield "part_" + part, "" if browser.evaluate(VISIBLE % part) else "it is not there, or cannot be seen"
+    yield from check_parts(browser, wanted)
     yield "fits", browser.evaluate(OVERFLOW)
-
-
-def check_quiet(browser):
-    """Yields (name, what is wrong or '')."""
+    yield "legible", browser.evaluate(SMALL)
+    yield "colours", browser.evaluate(CONTRAST % ("true" if dark else "false"))
+    yield "measured_rows", browser.evaluate(ROWS)
+    yield "flame_zooms", browser.evaluate(ZOOM)
+    yield "flame_searches", browser.evaluate(SEARCH)
+    yield from check_paper(browser, wanted, dark)
+    yield "another_case", browser.evaluate(CHOOSE)
     settle(browser)
     console, requests = complaints(browser)
     yield "console_is_silent", "; ".join(console)
     yield "asks_nothing_of_the_network", "; ".join(requests)
-
-
-def check(browser, dark):
-    """Yields (name, what is wrong or '')."""
-    yield from check_parts(browser, PARTS)
-    yield "legible", browser.evaluate(SMALL)
-    background, contrast = browser.evaluate(CONTRAST)
-    wrong = (background > 0.2) if dark else (background < 0.8)
-    yield "colours", f"background {background}, contrast {contrast}" if wrong or contrast < 7 else ""
-    yield "flame_zooms", browser.evaluate(ZOOM)
-    yield "flame_searches", browser.evaluate(SEARCH)
-    yield "another_case", browser.evaluate(CHOOSE)
-    pdf = base64.b64decode(browser.call("Page.printToPDF")["data"])
-    yield "prints", "" if pdf.startswith(b"%PDF") and len(pdf) > 20000 else f"{len(pdf)} bytes"
-    yield from check_quiet(browser)
 
 
 def shoot(browser, path, selector):
@@ -252,11 +333,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("page")
     parser.add_argument("width", type=int)
+    parser.add_argument("parts", nargs="*")
     parser.add_argument("--dark", action="store_true")
     parser.add_argument("--screenshot")
     parser.add_argument("--at")
-    parser.add_argument("--parts", help="only these, with commas between: of a page that has not all")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
+    wanted = {name: parts.split(",") for name, _, parts in (one.partition(":") for one in options.parts)}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             browser = Browser(folder)
@@ -273,9 +355,7 @@ def main():
                 shoot(browser, options.screenshot, options.at)
                 return 0
             failed = 0
-            checks = [*check_parts(browser, options.parts.split(",")), *check_quiet(browser)] \
-                if options.parts else check(browser, options.dark)
-            for name, wrong in checks:
+            for name, wrong in check(browser, wanted, options.dark):
                 print(f"not ok {name}: {wrong}" if wrong else f"ok {name}")
                 failed += bool(wrong)
             return 1 if failed else 0
