@@ -69,7 +69,6 @@ int shown_plan(struct shown *shown, const struct study_plan *plan, const struct 
 		room += experiment->shown.cases[i].cpus_count;
 	shown->plan = *plan;
 	shown->plan.case_count = 0;
-	shown->plan.profile = false;
 	shown->plan.locks = shown->plan.lines = true;
 	shown->cases = calloc(room, sizeof(*shown->cases));
 	shown->plan.cases = shown->cases;

@@ -263,8 +263,8 @@ report reproduce_sums_up $?
 	>"$work/stdout" 2>"$work/stderr"
 report page_of_several $?
 # What a page has of each experiment, beside what all have.
-observed=scalability,locks,lines,conflicts
-published=$observed,published,flame
+observed=scalability,flame,locks,lines,conflicts
+published=$observed,published
 shown="over-commit:$observed,shown,measured reclaim-copy:$published,ticks,shown,measured,verdicts whole:$observed,shown,measured"
 for page in "report 390 anon-fault:$published" "report 1280 anon-fault:$published --dark" \
 	"all 390 anon-fault:$published pfn-insert:$published --dark" "all 1280 anon-fault:$published pfn-insert:$published" \
