@@ -122,7 +122,7 @@ void lru_add(struct lru *lru, struct page *page, enum lru_list list)
 {
 	invariant(page->group);
 	page_set_flag(page, PG_lru);
-	lru->ops->add(lru, page, lru_list_of(page, list));
+	lru->ops->add(lru, page, page_has_flag(page, PG_file) ? list | LRU_FILE : list);
 }
 
 void lru_add_drain(struct lru *lru)

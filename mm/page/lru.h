@@ -160,12 +160,14 @@ bool lru_isolate_page(struct lru_run *run, struct page *page);
 void lru_putback(struct lru_run *run, struct page *page, bool active);
 
 /*
- * A page on a list has been marked PG_lazy_free: puts it among those that reclaim looks at without swap, at
- * the end that it looks at last. The caller keeps its last reference from being put, by the locked entry of a
- * page table that maps it. A page that is isolated, or in a pagevec, goes there when it comes back to a list.
- * Takes a lock of rank LRU.
+ * A page has been marked PG_lazy_free: puts it among those that reclaim looks at without swap, at the end
+ * that it looks at last. One that is isolated, or in a pagevec, stays with its kind. The caller keeps its
+ * last reference from being put, by the locked entry of a page table that maps it. Takes a lock of rank LRU.
  */
 void lru_lazy_free(struct lru *lru, struct page *page);
+
+/* As lru_putback(), of a page that is not lazily freed any more: with what swap takes. */
+void lru_putback_swapped(struct lru_run *run, struct page *page, bool active);
 
 /* The list that an isolated page was on. */
 enum lru_list lru_isolated_from(const struct page *page);

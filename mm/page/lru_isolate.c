@@ -66,7 +66,8 @@ bool lru_isolate_page(struct lru_run *run, struct page *page)
 	return true;
 }
 
-void lru_putback(struct lru_run *run, struct page *page, bool active)
+/* Onto its kind of list of the age that `list` has, or, with `other_kind`, onto `list` itself. */
+static void put(struct lru_run *run, struct page *page, enum lru_list list, bool other_kind)
 {
 	struct lruvec *lruvec = lru_run_lock(run, page);
 	uint32_t state = atomic_load_explicit(&page->lru_state, memory_order_relaxed);
@@ -74,7 +75,17 @@ void lru_putback(struct lru_run *run, struct page *page, bool active)
 	invariant(state & LRU_STATE_ISOLATED);
 	if (!(state & LRU_STATE_GONE))
 		lru_list_page(lruvec, page, lru_state_place(state),
-			      lru_list_of(page, active ? LRU_ACTIVE : LRU_INACTIVE));
+			      other_kind ? list : (state & LRU_FILE) | list);
+}
+
+void lru_putback(struct lru_run *run, struct page *page, bool active)
+{
+	put(run, page, active ? LRU_ACTIVE : LRU_INACTIVE, false);
+}
+
+void lru_putback_swapped(struct lru_run *run, struct page *page, bool active)
+{
+	put(run, page, active ? LRU_ACTIVE : LRU_INACTIVE, true);
 }
 
 void lru_lazy_free(struct lru *lru, struct page *page)
@@ -83,7 +94,7 @@ void lru_lazy_free(struct lru *lru, struct page *page)
 
 	lru_run_begin(&run, lru);
 	if (lru_isolate_page(&run, page))
-		lru_putback(&run, page, false);
+		put(&run, page, LRU_INACTIVE_FILE, true);
 	lru_run_end(&run);
 }
 

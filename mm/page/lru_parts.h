@@ -51,14 +51,6 @@ static inline uint32_t lru_state_waits(unsigned cpu, unsigned slot, enum lru_lis
 	return LRU_STATE_WAITS | cpu << LRU_SLOT_CPU_SHIFT | slot << LRU_SLOT_SHIFT | (uint32_t)list;
 }
 
-/* The list for `page` of the age that `list` has. */
-static inline enum lru_list lru_list_of(const struct page *page, unsigned list)
-{
-	bool file = page_has_flag(page, PG_file) || page_has_flag(page, PG_lazy_free);
-
-	return (enum lru_list)((list & ~LRU_FILE) | (file ? LRU_FILE : 0));
-}
-
 /* Changes what a list counts. The lock is held. */
 static inline void lru_count(struct lruvec *lruvec, enum lru_list list, int64_t change)
 {

@@ -72,10 +72,9 @@ static void pagevec_lru_add(struct lru *lru, struct lru_pagevec *pagevec)
 		lru_run_take(&run, &lru->place[node]->lock);
 		/* From here on who releases the page comes for the lock. */
 		if (atomic_exchange_explicit(&pagevec->slot[i], NULL, memory_order_relaxed))
-			lru_list_page(
-			    lruvec_of(page->group, node), page, node,
-			    lru_list_of(page, atomic_load_explicit(&page->lru_state, memory_order_relaxed) &
-						  LRU_STATE_LIST));
+			lru_list_page(lruvec_of(page->group, node), page, node,
+				      atomic_load_explicit(&page->lru_state, memory_order_relaxed) &
+					  LRU_STATE_LIST);
 	}
 	lru_run_end(&run);
 	pagevec->count = 0;

@@ -33,6 +33,7 @@ struct shrink {
 	unsigned count;
 	enum fate fate[RECLAIM_BATCH];
 	bool touched[RECLAIM_BATCH]; /* to stay active */
+	bool written[RECLAIM_BATCH]; /* lazily freed, and written to since: swap's again */
 	struct rmap_batch unmap;
 	struct evict_batch evict;
 	struct swap_writer writer;
@@ -127,8 +128,10 @@ static enum fate unmap_anonymous(struct shrink *shrink, struct page *page, enum 
 }
 
 /* Its slot is kept if it stays: another round may find it clean. */
-static enum fate begin_anonymous(struct shrink *shrink, struct page *page)
+static enum fate begin_anonymous(struct shrink *shrink, unsigned i)
 {
+	struct page *page = shrink->page[i];
+
 	if (page_has_flag(page, PG_swapcache) && !leave_bad_slot(shrink, page))
 		return FATE_ACTIVE;
 	if (!page_has_flag(page, PG_swapcache)) {
@@ -141,6 +144,7 @@ static enum fate begin_anonymous(struct shrink *shrink, struct page *page)
 			/* Else it was written to since, and is as any other. */
 			if (page_has_flag(page, PG_lazy_free))
 				return fate;
+			shrink->written[i] = true;
 		}
 		if (shrink->round->swap_full)
 			return FATE_INACTIVE;
@@ -197,7 +201,7 @@ static enum fate begin(struct shrink *shrink, unsigned i)
 	struct page *page = shrink->page[i];
 	enum fate fate = FATE_UNMAPPED;
 
-	shrink->touched[i] = false;
+	shrink->touched[i] = shrink->written[i] = false;
 	if (page_has_flag(page, PG_writeback))
 		return hold(shrink->round, page, PG_writeback);
 	if (!page_try_flag(page, PG_locked))
@@ -211,8 +215,7 @@ static enum fate begin(struct shrink *shrink, unsigned i)
 	if (fate == FATE_UNMAPPED && !shrink->round->all)
 		fate = look(shrink, page);
 	if (fate == FATE_UNMAPPED)
-		fate =
-		    page_has_flag(page, PG_cached) ? begin_cached(shrink, i) : begin_anonymous(shrink, page);
+		fate = page_has_flag(page, PG_cached) ? begin_cached(shrink, i) : begin_anonymous(shrink, i);
 	if (fate >= FATE_INACTIVE)
 		page_unlock(page);
 	return fate;
@@ -323,7 +326,10 @@ static void put_back(struct shrink *shrink)
 			continue;
 		}
 		activated += fate == FATE_ACTIVE;
-		lru_putback(&run, shrink->page[i], fate == FATE_ACTIVE);
+		if (shrink->written[i])
+			lru_putback_swapped(&run, shrink->page[i], fate == FATE_ACTIVE);
+		else
+			lru_putback(&run, shrink->page[i], fate == FATE_ACTIVE);
 	}
 	lru_run_end(&run);
 	reclaim_count(shrink->reclaim, RECLAIM_RECLAIMED, taken);

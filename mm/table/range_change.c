@@ -129,6 +129,8 @@ void table_mark_free(struct table *table, uintptr_t start, uintptr_t end, struct
 {
 	struct pte_ref ref;
 
+	/* Pages that still wait could not be moved. */
+	lru_add_drain(table->frames->lru);
 	while (table_next(table, &start, end)) {
 		uintptr_t run_end = table_run_end(start, end);
 
