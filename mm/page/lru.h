@@ -160,9 +160,10 @@ bool lru_isolate_page(struct lru_run *run, struct page *page);
 void lru_putback(struct lru_run *run, struct page *page, bool active);
 
 /*
- * A page has been marked PG_lazy_free: puts it among those that reclaim looks at without swap, at the end
- * that it looks at last. One that is isolated, or in a pagevec, stays with its kind. The caller keeps its
- * last reference from being put, by the locked entry of a page table that maps it. Takes a lock of rank LRU.
+ * A page has been marked PG_lazy_free, perhaps again: puts it among those that reclaim looks at without swap,
+ * at the end that it looks at last, if it is not there. One that is isolated, or in another CPU's pagevec,
+ * stays with its kind until it is marked the next time. The caller keeps its last reference from being put,
+ * by the locked entry of a page table that maps it. Takes a lock of rank LRU.
  */
 void lru_lazy_free(struct lru *lru, struct page *page);
 

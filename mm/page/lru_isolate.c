@@ -92,6 +92,8 @@ void lru_lazy_free(struct lru *lru, struct page *page)
 {
 	struct lru_run run;
 
+	if (atomic_load_explicit(&page->lru_state, memory_order_relaxed) & LRU_FILE)
+		return;
 	lru_run_begin(&run, lru);
 	if (lru_isolate_page(&run, page))
 		put(&run, page, LRU_INACTIVE_FILE, true);

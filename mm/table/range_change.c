@@ -117,10 +117,10 @@ static void mark_free(struct pte_ref *ref, struct gather *gather)
 		pte_unlock(ref);
 		return;
 	}
-	if (!page_has_flag(page, PG_lazy_free)) {
+	if (!page_has_flag(page, PG_lazy_free))
 		page_set_flag(page, PG_lazy_free);
-		lru_lazy_free(frames->lru, page);
-	}
+	/* Again too: the first time it may not have been to be had. */
+	lru_lazy_free(frames->lru, page);
 	pte_clear_unlock(ref, PTE_ACCESSED | PTE_DIRTY);
 	gather_flush_range(gather, ref->address, ref->address + PORT_PAGE_SIZE);
 }

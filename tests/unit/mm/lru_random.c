@@ -41,6 +41,16 @@ static struct page *naive_take(struct naive *list, unsigned at)
 	return page;
 }
 
+static void naive_move(struct naive *from, struct naive *to, struct page *page)
+{
+	unsigned at = 0;
+
+	while (from->page[at] != page)
+		at++;
+	naive_take(from, at);
+	naive_add(to, page);
+}
+
 static unsigned some(unsigned count)
 {
 	return (unsigned)random_below(&stage.random, count);
@@ -139,6 +149,37 @@ static void isolate_one(void)
 			naive_add(&stage.list[group][to], page);
 }
 
+/* A page of a list of the one kind goes to the other kind's inactive list, of the other it comes back. */
+static void change_kind(void)
+{
+	unsigned group = some(GROUPS), from = some(LRU_LISTS);
+	struct naive *list = &stage.list[group][from];
+	struct lru *lru = stage.ground.frames->lru;
+	struct page *page;
+	struct lru_run run;
+
+	if (!list->count)
+		return;
+	page = list->page[some(list->count)];
+	/* What is there already stays where it is. */
+	lru_lazy_free(lru, page);
+	if (from & LRU_FILE) {
+		bool active = some(2);
+
+		lru_run_begin(&run, lru);
+		assert_true(lru_isolate_page(&run, page));
+		lru_run_end(&run);
+		/* It is isolated: it stays so. */
+		lru_lazy_free(lru, page);
+		lru_run_begin(&run, lru);
+		lru_putback_swapped(&run, page, active);
+		lru_run_end(&run);
+		naive_move(list, &stage.list[group][active], page);
+	} else {
+		naive_move(list, &stage.list[group][LRU_INACTIVE_FILE], page);
+	}
+}
+
 static void check(void)
 {
 	struct lru *lru = stage.ground.frames->lru;
@@ -170,8 +211,10 @@ static void agrees_with_naive_lists(void **state)
 				add();
 			else if (what < 65)
 				release();
-			else if (what < 90)
+			else if (what < 88)
 				isolate();
+			else if (what < 92)
+				change_kind();
 			else
 				isolate_one();
 			if (round % 64 == 0)

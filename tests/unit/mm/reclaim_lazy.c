@@ -115,6 +115,64 @@ static void it_goes_without_swap(void **state)
 	}
 }
 
+/* A page that was isolated, or in another CPU's pagevec, is moved when it is said of it again. */
+static void what_was_not_to_be_had_is_moved_the_next_time(void **state)
+{
+	struct page *pages[20];
+	struct stage stage;
+	struct lru_run run;
+	struct lru *lru;
+	unsigned count;
+
+	(void)state;
+	open_without_swap(&stage, "default", 4000, 600, 100);
+	lru = stage.system->frames->lru;
+	fills(&stage, 20);
+	count = lru_isolate(&stage.group->pages, 0, LRU_ACTIVE, pages, 20);
+	assert_int_equal(count, 20);
+	frees_lazily(&stage, 0, 20);
+	assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 0);
+	lru_run_begin(&run, lru);
+	for (unsigned i = 0; i < count; i++)
+		lru_putback(&run, pages[i], true);
+	lru_run_end(&run);
+	for (unsigned i = 0; i < count; i++)
+		page_put(stage.system->frames, pages[i]);
+	assert_int_equal(reclaims_all(&stage), 0);
+	frees_lazily(&stage, 0, 20);
+	assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 20);
+	assert_int_equal(reclaims_all(&stage), 20);
+	close_stage(&stage);
+}
+
+static void fills_ten(unsigned cpu, void *stage)
+{
+	if (cpu == 1)
+		fills(stage, 10);
+}
+
+static void drains(unsigned cpu, void *stage)
+{
+	if (cpu == 1)
+		lru_add_drain(((struct stage *)stage)->system->frames->lru);
+}
+
+static void so_is_what_waited(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_without_swap(&stage, "default lru_add=zone_lock", 4000, 600, 100);
+	assert_int_equal(host_run(fills_ten, &stage), 0);
+	frees_lazily(&stage, 0, 10);
+	assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 0);
+	assert_int_equal(host_run(drains, &stage), 0);
+	frees_lazily(&stage, 0, 10);
+	assert_int_equal(listed(&stage, LRU_INACTIVE_FILE), 10);
+	assert_int_equal(reclaims_all(&stage), 10);
+	close_stage(&stage);
+}
+
 /* After a fork each space says for itself what it does not need any more. */
 static void what_a_child_frees_stays_the_parents(void **state)
 {
@@ -146,6 +204,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(what_is_free_to_go_needs_no_slot, machine_open, machine_close),
 	    cmocka_unit_test_setup_teardown(it_goes_without_swap, machine_open, machine_close),
+	    cmocka_unit_test_setup_teardown(what_was_not_to_be_had_is_moved_the_next_time, machine_open,
+					    machine_close),
+	    cmocka_unit_test_setup_teardown(so_is_what_waited, machine_open, machine_close),
 	    cmocka_unit_test_setup_teardown(what_a_child_frees_stays_the_parents, machine_open,
 					    machine_close),
 	};
