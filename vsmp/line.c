@@ -156,16 +156,10 @@ void line_forget(struct line *line, uint64_t count)
 	if (count < FORGET_UNSEEN_LINES) {
 		forget_each(line, end);
 	} else {
-		/* A line across the border of two table pages must go as a whole. */
-		struct line *first_whole =
-		    line + (first_page - (uintptr_t)line + sizeof(*line) - 1) / sizeof(*line);
-		struct line *last_whole = line + (last_page - (uintptr_t)line) / sizeof(*line);
-
 		drop_sets_between(line, end);
-		forget_each(line, first_whole);
-		forget_each(last_whole, last_whole < end ? last_whole + 1 : end);
+		forget_each(line, (struct line *)first_page);
 		madvise((void *)first_page, last_page - first_page, MADV_DONTNEED);
-		forget_each(last_whole, end);
+		forget_each((struct line *)last_page, end);
 	}
 	observe_forget(line_number(line), count);
 }

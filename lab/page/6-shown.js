@@ -7,15 +7,13 @@ const casesBeside = 6;
 
 /* One row for each figure that a case of `cases` has measured, one column for each case. */
 function measuredTable(cases) {
-	/* Two figures of one case may have one name: "the same", of what stands before it. So the first of a name is one
-	 * row, the second another. */
-	const key = (figure, place, all) => `${all.slice(0, place).filter(one => one.name === figure.name).length}/` +
-		`${figure.name} (${figure.unit})`;
-	const rows = unique(cases.flatMap(result => result.measured.map(key)));
-	const at = (result, row) => result.measured.find((figure, place, all) => key(figure, place, all) === row);
+	/* Two figures of one case may have one name: "the same", of what stands before it. Their units differ. */
+	const name = figure => `${figure.name} (${figure.unit})`;
+	const rows = unique(cases.flatMap(result => result.measured.map(name)));
+	const at = (result, row) => result.measured.find(figure => name(figure) === row);
 
 	return table([
-		{name: "what", wrap: true, cell: row => row.slice(row.indexOf("/") + 1)},
+		{name: "what", wrap: true, cell: row => row},
 		...cases.map(result => ({name: label(result), right: true, cell: row => {
 			const figure = at(result, row);
 

@@ -104,14 +104,22 @@ def set_media(browser, media, dark):
                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
 
+def set_width(browser, width):
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+                 mobile=width < 600)
+
+
+def set_screen(browser, width, dark):
+    set_width(browser, width)
+    set_media(browser, "screen", dark)
+
+
 def open_page(browser, page, width, dark):
     target = browser.call("Target.createTarget", url="about:blank")["targetId"]
     browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
     for domain in ("Page", "Runtime", "Log", "Network"):
         browser.call(domain + ".enable")
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
-                 mobile=width < 600)
-    set_media(browser, "screen", dark)
+    set_screen(browser, width, dark)
     browser.call("Page.navigate", url="file://" + os.path.abspath(page))
     browser.wait("Page.loadEventFired")
     settle(browser)
@@ -232,7 +240,7 @@ SMALL = """(() => {
     return Math.min(1, ...scales) < 0.9 ? 'a plot is shrunk to ' + Math.min(...scales) : '';
 })()"""
 
-# All that is written, against all that is painted under it: on a canvas, which knows every way to tell a colour.
+# All that is written, against the grounds of all that it is in: on a canvas, which knows every way to tell a colour.
 CONTRAST = """(dark => {
     const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true}), known = new Map();
     const mixed = colours => {
@@ -286,9 +294,10 @@ def check_parts(browser, wanted):
 
 def check_paper(browser, wanted, dark):
     """Yields (name, what is wrong or ''). On paper nothing scrolls, and the ground is white in the dark too."""
-    browser.call("Emulation.setDeviceMetricsOverride", width=PAPER_PIXELS, height=900, deviceScaleFactor=1,
-                 mobile=False)
+    set_width(browser, PAPER_PIXELS)
     set_media(browser, "print", dark)
+    # The page opens what is folded when it is told of a print, which emulation does not.
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
     settle(browser)
     for name, wrong in check_parts(browser, wanted):
         yield "printed_" + name, wrong
@@ -296,9 +305,10 @@ def check_paper(browser, wanted, dark):
     yield "printed_colours", browser.evaluate(CONTRAST % "false")
     pdf = base64.b64decode(browser.call("Page.printToPDF")["data"])
     yield "prints", "" if pdf.startswith(b"%PDF") and len(pdf) > 20000 else f"{len(pdf)} bytes"
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
-def check(browser, wanted, dark):
+def check(browser, wanted, width, dark):
     """Yields (name, what is wrong or '')."""
     yield from check_parts(browser, wanted)
     yield "fits", browser.evaluate(OVERFLOW)
@@ -308,6 +318,8 @@ def check(browser, wanted, dark):
     yield "flame_zooms", browser.evaluate(ZOOM)
     yield "flame_searches", browser.evaluate(SEARCH)
     yield from check_paper(browser, wanted, dark)
+    set_screen(browser, width, dark)
+    settle(browser)
     yield "another_case", browser.evaluate(CHOOSE)
     settle(browser)
     console, requests = complaints(browser)
@@ -355,7 +367,7 @@ def main():
                 shoot(browser, options.screenshot, options.at)
                 return 0
             failed = 0
-            for name, wrong in check(browser, wanted, options.dark):
+            for name, wrong in check(browser, wanted, options.width, options.dark):
                 print(f"not ok {name}: {wrong}" if wrong else f"ok {name}")
                 failed += bool(wrong)
             return 1 if failed else 0
