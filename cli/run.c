@@ -348,19 +348,18 @@ static int choose_cpus(struct job *job, struct cpu_list *cpus, struct message *w
 			   job->placement.cpus_per_socket ? ", so placed," : "");
 }
 
-/* Threads that take turns on a processor wait for each other's time slices: their times say nothing of locks.
+/*
+ * Threads that take turns on a processor wait for each other's time slices, or have run one after the other:
+ * times say nothing of locks, and rates add up what was never at the same time.
  */
-#define CPUS_PER_PROCESSOR_MAX 2
-
 static void warn_of_turns(const struct job *job, const struct cpu_list *cpus)
 {
 	unsigned most = cpus->cpus[cpus->count - 1];
 
-	if (!job->machine && most > CPUS_PER_PROCESSOR_MAX * real_cpus())
+	if (!job->machine && most > real_cpus())
 		fprintf(stderr,
-			"softfault: warning: %u CPUs are far more than the %u processors of this computer; "
-			"they take "
-			"turns, and the times say so\n",
+			"softfault: warning: %u CPUs are more than the %u processors of this computer; they "
+			"take turns, so neither times nor rates say how it scales\n",
 			most, real_cpus());
 }
 
