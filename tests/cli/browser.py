@@ -221,6 +221,27 @@ ROWS = """(() => {
     return '';
 })()"""
 
+# What the program says of a curve, which may begin with fewer CPUs than any figure was published for.
+EFFICIENCY = """(() => {
+    let looked = 0, curves = 0;
+    for (const [i, study] of studiesOf(JSON.parse(document.getElementById('data').textContent)).entries()) {
+        const table = document.querySelector('#study-' + i + ' .part-results table');
+        const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent.startsWith('efficiency'));
+        for (const {variant, points} of (study.curve || study).scaling || []) {
+            curves++;
+            for (const row of table.tBodies[0].rows) {
+                const point = points.find(one => one.cpus === +row.cells[1].textContent);
+                if (row.cells[0].textContent !== variant || !point)
+                    continue;
+                if (at < 0 || row.cells[at].textContent !== (100 * point.efficiency).toFixed(1) + ' %')
+                    return `${study.experiment}, ${variant} on ${point.cpus} CPUs: not ${100 * point.efficiency} %`;
+                looked++;
+            }
+        }
+    }
+    return looked || !curves ? '' : 'no efficiency';
+})()"""
+
 OVERFLOW = """(() => {
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width)
@@ -314,6 +335,7 @@ def check(browser, wanted, width, dark):
     yield "fits", browser.evaluate(OVERFLOW)
     yield "legible", browser.evaluate(SMALL)
     yield "colours", browser.evaluate(CONTRAST % ("true" if dark else "false"))
+    yield "efficiency", browser.evaluate(EFFICIENCY)
     yield "measured_rows", browser.evaluate(ROWS)
     yield "flame_zooms", browser.evaluate(ZOOM)
     yield "flame_searches", browser.evaluate(SEARCH)
