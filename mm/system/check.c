@@ -86,14 +86,20 @@ int check_references(struct check *check)
 	return error ? error : check_objects(check);
 }
 
-/* Checks a page that is mapped, held by an object or pinned. */
-static int check_page(struct check *check, uint64_t pfn)
+/* Checks a frame that was handed out once, if it is a page now: mapped, held by an object, in the swap cache,
+ * or kept by nothing but a pin. */
+static int check_page(void *argument, struct page *page)
 {
-	const struct frames *frames = check->system->frames;
-	const struct page *page = pfn_to_page(frames, pfn);
+	struct check *check = argument;
+	uint64_t pfn = page_to_pfn(check->system->frames, page);
 	uint32_t mapped = check->mapped[pfn] & ~CHECK_HELD, held = check->mapped[pfn] & CHECK_HELD ? 1 : 0;
 	bool anonymous = page_has_flag(page, PG_anonymous), cached = page_has_flag(page, PG_swapcache);
 
+	if (!check->mapped[pfn]) {
+		if (!page_refcount(page) || page_has_flag(page, PG_table) || page_has_flag(page, PG_index))
+			return 0;
+		check->pages++;
+	}
 	if (page_mapcount(page) != mapped)
 		return message_set(check->why, -EINVAL,
 				   "frame %" PRIu64 ": counts %" PRIu32 " mappings and has %" PRIu32, pfn,
@@ -125,27 +131,13 @@ static int check_page(struct check *check, uint64_t pfn)
 	return 0;
 }
 
-/* Pages that nothing but a pin or the swap cache keeps are found only by looking at all frames. */
+/* Where a page is mapped that was never handed out, frames_check() finds fewer frames in use than pages here.
+ */
 int check_pages(struct check *check)
 {
 	struct frames *frames = check->system->frames;
-	bool others = frames_counted(frames, FRAMES_PINNED) || check->slots_cached;
-	int error = 0;
+	int error = frames_for_each(frames, check_page, check);
 
-	for (uint64_t pfn = ZERO_PFN + 1; pfn < frames->own && !error; pfn++) {
-		const struct page *page;
-
-		if (!check->mapped[pfn]) {
-			if (!others)
-				continue;
-			page = pfn_to_page(frames, pfn);
-			if (!page_refcount(page) || page_has_flag(page, PG_table) ||
-			    page_has_flag(page, PG_index))
-				continue;
-			check->pages++;
-		}
-		error = check_page(check, pfn);
-	}
 	if (error)
 		return error;
 	if (check->pinned != frames_counted(frames, FRAMES_PINNED))

@@ -101,25 +101,36 @@ static int check_mappings(struct check *check, const struct sf_object *object)
 	return 0;
 }
 
+/* What the frames of nodes say of themselves. */
+struct node_frames {
+	uint64_t count, nodes_out;
+};
+
+static int count_nodes(void *argument, struct page *page)
+{
+	struct node_frames *seen = argument;
+
+	if (page_refcount(page) && page_has_flag(page, PG_index)) {
+		seen->count++;
+		seen->nodes_out += atomic_load(&page->nodes.out);
+	}
+	return 0;
+}
+
 /* Frames hold nodes that indices have, and those that were given back and wait for the others. */
 static int check_nodes(struct check *check, uint64_t nodes)
 {
 	struct frames *frames = check->system->frames;
-	uint64_t out = 0;
+	struct node_frames seen = {0};
 
-	for (uint64_t pfn = ZERO_PFN + 1; pfn < frames->own; pfn++) {
-		const struct page *page = pfn_to_page(frames, pfn);
-
-		if (!page_refcount(page) || !page_has_flag(page, PG_index))
-			continue;
-		check->index_frames++;
-		out += atomic_load(&page->nodes.out);
-	}
-	if (check->index_frames != frames_counted(frames, FRAMES_INDEX) || out != nodes)
+	frames_for_each(frames, count_nodes, &seen);
+	check->index_frames = seen.count;
+	if (check->index_frames != frames_counted(frames, FRAMES_INDEX) || seen.nodes_out != nodes)
 		return message_set(check->why, -EINVAL,
 				   "%" PRIu64 " frames of %" PRIu64 " index nodes are counted, %" PRIu64
 				   " of %" PRIu64 " are there",
-				   frames_counted(frames, FRAMES_INDEX), out, check->index_frames, nodes);
+				   frames_counted(frames, FRAMES_INDEX), seen.nodes_out, check->index_frames,
+				   nodes);
 	return 0;
 }
 
