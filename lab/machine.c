@@ -472,6 +472,17 @@ void machine_resolve(const struct machine *machine, const struct machine_point *
 				     (machine->figure[i].nanoseconds ? point->value[MACHINE_GIGAHERTZ] : 1.0);
 }
 
+bool machine_point_differs(const struct machine_point *point, const struct machine_point *base,
+			   uint64_t parameters_asked)
+{
+	if (point->home != base->home || point->value[MACHINE_GIGAHERTZ] != base->value[MACHINE_GIGAHERTZ])
+		return true;
+	for (unsigned i = 0; i < VSMP_PARAMETER_COUNT; i++)
+		if ((parameters_asked >> i & 1) && point->value[i] != base->value[i])
+			return true;
+	return false;
+}
+
 unsigned machine_cpus(const struct machine *machine, const struct vsmp_placement *placement)
 {
 	unsigned in_socket = machine->shape.cores_per_socket * machine->shape.threads_per_core;

@@ -80,6 +80,13 @@ void machine_point_of_file(const struct machine *machine, struct machine_point *
 void machine_resolve(const struct machine *machine, const struct machine_point *point,
 		     struct vsmp_machine *resolved);
 
+/*
+ * Returns whether a run at `point` may be another than at `base`, where it asked for `parameters_asked`
+ * (struct vsmp_report). The clock is always asked for.
+ */
+bool machine_point_differs(const struct machine_point *point, const struct machine_point *base,
+			   uint64_t parameters_asked);
+
 /* Returns how many CPUs a run so placed can have. */
 unsigned machine_cpus(const struct machine *machine, const struct vsmp_placement *placement);
 

@@ -18,6 +18,7 @@ struct work {
 	void (*progress)(size_t done, size_t count);
 	struct message *why;
 	struct sweep_point *points;
+	double *seconds_at_file; /* of each case, with as few operations; NULL where that is not run */
 	double *seconds; /* of each case at each point; those of the study itself stand before the first */
 };
 
@@ -35,6 +36,54 @@ static bool keep(struct prediction *prediction, const struct run_result *results
 	return true;
 }
 
+static struct run_request request_at(const struct work *work, const struct machine_point *at, size_t of_case)
+{
+	const struct study_plan *plan = work->plan;
+	struct run_request request = study_request(plan, at, of_case * plan->repetitions);
+
+	/* Only a published share needs it. */
+	request.profile =
+	    request.profile && published_find(work->published, PUBLISHED_PROFILE_SHARE,
+					      plan->cases[of_case].variant->name, plan->cases[of_case].cpus);
+	request.operations = plan->experiment->operations.sweep;
+	request.warm_up = plan->experiment->operations.sweep_warm_up;
+	request.unchecked = true;
+	request.locks = request.lines = request.conflicts = false;
+	return request;
+}
+
+static double seconds_of(const struct work *work, const struct run_result *result)
+{
+	return run_extrapolated_seconds(work->plan->experiment,
+					result->outcome.timing.cpu_seconds_per_operation);
+}
+
+/* Whether the case must be run to know what comes out: else it is what came out at the file's figures. */
+static bool must_run(const struct work *work, const struct machine_point *at, size_t of_case)
+{
+	const struct prediction *prediction = work->prediction;
+
+	return !prediction->at_file ||
+	       machine_point_differs(at, &prediction->study.point,
+				     prediction->at_file[of_case].report.parameters_asked);
+}
+
+/* Takes the results of the requests to where they belong, which is results[], of `runs` of which some were
+ * not requested. */
+static void place(const struct work *work, const struct machine_point *const *at, struct run_result *results,
+		  size_t runs, size_t requested)
+{
+	for (size_t i = runs; i-- > 0;) {
+		struct run_result none = {0};
+
+		if (must_run(work, at[i], i % work->plan->case_count)) {
+			none = results[--requested];
+			results[requested] = (struct run_result){0};
+		}
+		results[i] = none;
+	}
+}
+
 /*
  * Runs the study itself if `own` is not NULL, whose results are then there, and each case at each of `count`
  * points, with fewer operations: at[point * cases + case] says where, seconds[] what came out.
@@ -43,9 +92,9 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 		     size_t count, double *seconds)
 {
 	const struct study_plan *plan = work->plan;
-	size_t first = own ? study_run_count(plan) : 0, runs = first + count * plan->case_count;
-	struct run_request *requests = calloc(runs + 1, sizeof(*requests));
-	struct run_result *results = calloc(runs + 1, sizeof(*results));
+	size_t first = own ? study_run_count(plan) : 0, runs = count * plan->case_count, asked = first;
+	struct run_request *requests = calloc(first + runs + 1, sizeof(*requests));
+	struct run_result *results = calloc(first + runs + 1, sizeof(*results));
 	int error = -ENOMEM;
 
 	if (own)
@@ -56,33 +105,46 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 	}
 	for (size_t i = 0; i < first; i++)
 		requests[i] = study_request(plan, &work->prediction->study.point, i);
-	for (size_t i = first; i < runs; i++) {
-		size_t run = i - first, of_case = run % plan->case_count;
-
-		requests[i] = study_request(plan, at[run], of_case * plan->repetitions);
-		/* Only a published share needs it. */
-		requests[i].profile =
-		    requests[i].profile &&
-		    published_find(work->published, PUBLISHED_PROFILE_SHARE,
-				   plan->cases[of_case].variant->name, plan->cases[of_case].cpus);
-		requests[i].operations = plan->experiment->operations.sweep;
-		requests[i].warm_up = plan->experiment->operations.sweep_warm_up;
-		requests[i].unchecked = true;
-		requests[i].locks = requests[i].lines = requests[i].conflicts = false;
-	}
-	error = run_all(requests, runs, results, work->progress, work->why);
-	for (size_t i = first; !error && i < runs; i++)
-		seconds[i - first] = run_extrapolated_seconds(
-		    plan->experiment, results[i].outcome.timing.cpu_seconds_per_operation);
-	if (error || !keep(work->prediction, results + first, runs - first, plan->case_count)) {
+	for (size_t i = 0; i < runs; i++)
+		if (must_run(work, at[i], i % plan->case_count))
+			requests[asked++] = request_at(work, at[i], i % plan->case_count);
+	error = run_all(requests, asked, results, work->progress, work->why);
+	place(work, at, results + first, runs, asked - first);
+	for (size_t i = 0; !error && i < runs; i++)
+		seconds[i] = must_run(work, at[i], i % plan->case_count)
+				 ? seconds_of(work, &results[first + i])
+				 : work->seconds_at_file[i % plan->case_count];
+	if (error || !keep(work->prediction, results + first, runs, plan->case_count)) {
 		if (!error)
 			error = message_set(work->why, -ENOMEM, "out of memory");
-		run_results_free(results + first, runs - first);
+		run_results_free(results + first, runs);
 	}
 out:
 	free(requests);
 	if (!own)
 		free(results);
+	return error;
+}
+
+/* Runs each case at the machine's figures, with few operations, to know what it asks for. */
+static int run_at_file(struct work *work)
+{
+	const struct study_plan *plan = work->plan;
+	struct run_request *requests = calloc(plan->case_count + 1, sizeof(*requests));
+	int error = -ENOMEM;
+
+	work->prediction->at_file = calloc(plan->case_count + 1, sizeof(*work->prediction->at_file));
+	work->seconds_at_file = calloc(plan->case_count + 1, sizeof(*work->seconds_at_file));
+	if (!requests || !work->prediction->at_file || !work->seconds_at_file) {
+		free(requests);
+		return message_set(work->why, error, "out of memory");
+	}
+	for (size_t i = 0; i < plan->case_count; i++)
+		requests[i] = request_at(work, &work->prediction->study.point, i);
+	error = run_all(requests, plan->case_count, work->prediction->at_file, work->progress, work->why);
+	for (size_t i = 0; !error && i < plan->case_count; i++)
+		work->seconds_at_file[i] = seconds_of(work, &work->prediction->at_file[i]);
+	free(requests);
 	return error;
 }
 
@@ -151,7 +213,9 @@ static int run_points(struct work *work)
 	machine_point_of_file(plan->machine, &study->point);
 	for (size_t i = 0; i < runs; i++)
 		at[i] = &work->points[i / cases].at;
-	error = run_cases(work, &study->results, at, prediction->points, work->seconds + cases);
+	error = plan->experiment->operations.sweep_corners_only ? 0 : run_at_file(work);
+	if (!error)
+		error = run_cases(work, &study->results, at, prediction->points, work->seconds + cases);
 	if (!error && study_collect(study, plan, study->results))
 		error = message_set(work->why, -ENOMEM, "out of memory");
 	for (size_t i = 0; !error && i < cases; i++)
@@ -254,15 +318,27 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 		error = run_extremes(&work);
 	free(work.points);
 	free(work.seconds);
+	free(work.seconds_at_file);
 	return error;
 }
 
 void prediction_free(struct prediction *prediction)
 {
 	run_results_free(prediction->swept, prediction->swept_points * prediction->study.plan.case_count);
+	if (prediction->at_file)
+		run_results_free(prediction->at_file, prediction->study.plan.case_count);
 	free(prediction->swept);
+	free(prediction->at_file);
 	free(prediction->seconds);
 	free(prediction->growth);
 	study_free(&prediction->study);
 	memset(prediction, 0, sizeof(*prediction));
+}
+
+const struct run_result *prediction_at(const struct prediction *prediction, size_t point, size_t of_case)
+{
+	const struct run_result *swept =
+	    &prediction->swept[point * prediction->study.plan.case_count + of_case];
+
+	return swept->outcome.timing.cpu_seconds_per_operation > 0 ? swept : &prediction->at_file[of_case];
 }

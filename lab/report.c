@@ -350,14 +350,18 @@ static void describe_range(FILE *out, unsigned width, const struct prediction *p
 		    "it, and at the end that by itself raised it%s%s",
 		    prediction->growth_count ? ", and for the growth" : "",
 		    *other_home ? "; all but the single figures" : "", other_home);
-	table_text(
-	    out, width, "",
-	    "The range spans %zu more runs of each case. The points tried, in the plausible ranges "
-	    "of what is assumed about the machine: %sall at the end that lengthens times, and all at "
-	    "the other%s%s. \"fitted\": a figure of the machine was chosen so that this one comes out; "
-	    "\"predicted\": nothing was.",
-	    prediction->points, corners_only ? "" : "one figure at a time at either end; ",
-	    corners_only ? other_home : "", extremes);
+	table_text(out, width, "",
+		   "The range spans %zu points in the plausible ranges of what is assumed about the machine: "
+		   "%sall at "
+		   "the end that lengthens times, and all at the other%s%s. %s\"fitted\": a figure of the "
+		   "machine was chosen so that this one comes out; "
+		   "\"predicted\": nothing was.",
+		   prediction->points, corners_only ? "" : "one figure at a time at either end; ",
+		   corners_only ? other_home : "", extremes,
+		   corners_only
+		       ? ""
+		       : "Where a point differs in nothing that a case asks the machine for, it is not run "
+			 "again. ");
 }
 
 void report_prediction(FILE *out, unsigned width, const struct prediction *prediction,

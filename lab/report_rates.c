@@ -18,9 +18,7 @@ static double rate_of(const struct run_result *result, unsigned cpus)
 
 static double swept_rate(const struct prediction *prediction, size_t point, size_t index)
 {
-	const struct study_plan *plan = &prediction->study.plan;
-
-	return rate_of(&prediction->swept[point * plan->case_count + index], plan->cases[index].cpus);
+	return rate_of(prediction_at(prediction, point, index), prediction->study.plan.cases[index].cpus);
 }
 
 static double own_rate(const struct prediction *prediction, size_t index)

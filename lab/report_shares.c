@@ -50,11 +50,10 @@ static void share_row(struct table *table, const struct prediction *prediction, 
 struct range report_share_range(const struct prediction *prediction, size_t index,
 				const struct published *figure)
 {
-	size_t cases = prediction->study.plan.case_count;
 	struct range range = {0};
 
 	for (size_t point = 0; point < prediction->swept_points; point++) {
-		double percent = percent_of(figure, &prediction->swept[point * cases + index]);
+		double percent = percent_of(figure, prediction_at(prediction, point, index));
 
 		if (percent >= 0)
 			range_add(&range, percent);

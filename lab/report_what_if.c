@@ -33,6 +33,7 @@ void report_what_if(FILE *out, unsigned width, const struct study *as_is, const 
 	struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	const struct what_if *what_if = changed->plan.what_if;
 	unsigned entered = 0;
+	uint64_t asked = 0;
 
 	for (size_t i = 0; i < changed->plan.case_count; i++) {
 		const struct study_row *before = &as_is->rows[i], *after = &changed->rows[i];
@@ -45,6 +46,7 @@ void report_what_if(FILE *out, unsigned width, const struct study *as_is, const 
 		table_cell(table, "%s", number_percent(100 * (1 - ratio)).text);
 		table_cell(table, "%s", number_percent(100 * (1 / ratio - 1)).text);
 		entered |= after->observed->report.speedups_entered;
+		asked |= after->observed->report.parameters_asked;
 	}
 	fputc('\n', out);
 	report_what_if_changes(out, width, &changed->plan);
@@ -55,4 +57,8 @@ void report_what_if(FILE *out, unsigned width, const struct study *as_is, const 
 		if (!(entered >> i & 1))
 			table_text(out, width, "", "%s was never called, in no case.",
 				   what_if->speedups[i].symbol);
+	for (unsigned i = 0; i < what_if->set_count; i++)
+		if (what_if->sets[i].figure != MACHINE_GIGAHERTZ && !(asked >> what_if->sets[i].figure & 1))
+			table_text(out, width, "", "%s counted for nothing, in no case.",
+				   machine_figure_name(what_if->sets[i].figure));
 }

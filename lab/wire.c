@@ -140,6 +140,7 @@ void wire_report(struct wire *wire, struct vsmp_report *report)
 	wire_bytes(wire, &report->accesses, sizeof(report->accesses));
 	wire_bytes(wire, &report->dropped, sizeof(report->dropped));
 	wire_bytes(wire, &report->speedups_entered, sizeof(report->speedups_entered));
+	wire_bytes(wire, &report->parameters_asked, sizeof(report->parameters_asked));
 	report->profile =
 	    wire_rows(wire, report->profile, &report->profile_count, sizeof(*report->profile), profile_row);
 	report->stacks =

@@ -134,7 +134,10 @@ struct costs {
 	uint32_t cycles[VSMP_PARAMETER_COUNT];
 	uint32_t fault_cycles;                         /* the exception and the path */
 	double clear_core_cycles, clear_socket_cycles; /* of one page */
+	uint64_t asked; /* by bits of enum vsmp_parameter: those that anything may have come to depend on */
 };
+
+_Static_assert(VSMP_PARAMETER_COUNT <= 64, "a bit for each parameter");
 
 struct machine {
 	struct vsmp_machine shape;
@@ -180,8 +183,14 @@ static inline void cpu_update_tracing(struct cpu *cpu)
 	cpu->trace_accesses = machine->conflicts && cpu->measuring && cpu->scope_depth;
 }
 
+static inline void costs_ask(struct costs *costs, enum vsmp_parameter parameter)
+{
+	costs->asked |= UINT64_C(1) << parameter;
+}
+
 static inline uint32_t cost(enum vsmp_parameter parameter)
 {
+	costs_ask(&machine->costs, parameter);
 	return machine->costs.cycles[parameter];
 }
 

@@ -23,6 +23,12 @@ static inline unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
+/* What comes 0 times is not asked for. */
+static inline uint32_t times(unsigned count, enum vsmp_parameter parameter)
+{
+	return count ? count * cost(parameter) : 0;
+}
+
 static void add_sharers(struct holders *found, const struct cpu *cpu, const struct line *line, unsigned home,
 			enum access_kind kind)
 {
@@ -93,18 +99,18 @@ static void remote_cost(struct transfer *transfer, const struct cpu *cpu, const 
 
 	if (kind == ACCESS_WRITE) {
 		transfer->latency_cycles = cost(VSMP_REMOTE_WRITE_LATENCY) +
-					   more * cost(VSMP_REMOTE_WRITE_LATENCY_HOP) +
-					   found->sockets * cost(VSMP_INVALIDATE_SOCKET);
+					   times(more, VSMP_REMOTE_WRITE_LATENCY_HOP) +
+					   times(found->sockets, VSMP_INVALIDATE_SOCKET);
 		transfer->occupancy_cycles =
-		    cost(VSMP_REMOTE_WRITE_OCCUPANCY) + more * cost(VSMP_REMOTE_WRITE_OCCUPANCY_HOP);
+		    cost(VSMP_REMOTE_WRITE_OCCUPANCY) + times(more, VSMP_REMOTE_WRITE_OCCUPANCY_HOP);
 		if (machine->shape.route == VSMP_ROUTE_HOME && cpu->socket == home)
 			transfer->occupancy_cycles = cost(VSMP_HOME_WRITE_OCCUPANCY);
 	} else {
 		transfer->latency_cycles =
-		    cost(VSMP_REMOTE_READ_LATENCY) + more * cost(VSMP_REMOTE_READ_LATENCY_HOP);
+		    cost(VSMP_REMOTE_READ_LATENCY) + times(more, VSMP_REMOTE_READ_LATENCY_HOP);
 		transfer->occupancy_cycles =
 		    cost(line->dirty ? VSMP_REMOTE_DIRTY_OCCUPANCY : VSMP_REMOTE_CLEAN_OCCUPANCY) +
-		    more * cost(VSMP_REMOTE_READ_OCCUPANCY_HOP);
+		    times(more, VSMP_REMOTE_READ_OCCUPANCY_HOP);
 	}
 }
 
@@ -116,11 +122,11 @@ static void blade_cost(struct transfer *transfer, const struct cpu *cpu, const s
 	bool write = kind == ACCESS_WRITE;
 
 	transfer->latency_cycles = cost(write ? VSMP_BLADE_WRITE_LATENCY : VSMP_BLADE_READ_LATENCY) +
-				   (distance - 2) * cost(VSMP_BLADE_LATENCY_HOP);
+				   times(distance - 2, VSMP_BLADE_LATENCY_HOP);
 	transfer->occupancy_cycles =
 	    cost(write || line->dirty ? VSMP_BLADE_DIRTY_OCCUPANCY : VSMP_BLADE_CLEAN_OCCUPANCY);
 	if (write)
-		transfer->occupancy_cycles += found->blades * cost(VSMP_BLADE_INVALIDATE);
+		transfer->occupancy_cycles += times(found->blades, VSMP_BLADE_INVALIDATE);
 }
 
 static struct transfer full_cost(const struct cpu *cpu, struct line *line, enum access_kind kind)
@@ -146,10 +152,10 @@ static struct transfer full_cost(const struct cpu *cpu, struct line *line, enum 
 			return transfer;
 		}
 		transfer.class = TRANSFER_MEMORY;
-		transfer.latency_cycles = cost(VSMP_MEMORY) + to_home * cost(VSMP_MEMORY_HOP);
+		transfer.latency_cycles = cost(VSMP_MEMORY) + times(to_home, VSMP_MEMORY_HOP);
 		if (machine->shape.sockets_per_blade && socket_blade(home) != cpu->blade)
 			transfer.latency_cycles = cost(VSMP_BLADE_READ_LATENCY) +
-						  (larger(2, to_home) - 2) * cost(VSMP_BLADE_LATENCY_HOP);
+						  times(larger(2, to_home) - 2, VSMP_BLADE_LATENCY_HOP);
 		transfer.occupancy_cycles = cost(VSMP_LOCAL_READ_OCCUPANCY);
 		return transfer;
 	}
@@ -169,7 +175,7 @@ static struct transfer full_cost(const struct cpu *cpu, struct line *line, enum 
 		return transfer;
 	}
 	if (to_home)
-		transfer.travel_cycles = cost(VSMP_TRAVEL) + (to_home - 1) * cost(VSMP_TRAVEL_HOP);
+		transfer.travel_cycles = cost(VSMP_TRAVEL) + times(to_home - 1, VSMP_TRAVEL_HOP);
 	if (machine->shape.sockets_per_blade && (socket_blade(home) != cpu->blade || found.blades)) {
 		transfer.class = TRANSFER_BLADE;
 		blade_cost(&transfer, cpu, line, kind, &found, home);

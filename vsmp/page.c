@@ -20,6 +20,8 @@ static void move(struct cpu *cpu, unsigned pages)
 	uint64_t *free_at = &machine->clear_free_at[cpu->socket];
 	uint64_t start, core_done, socket_done;
 
+	costs_ask(&machine->costs, VSMP_CLEAR_CORE);
+	costs_ask(&machine->costs, VSMP_CLEAR_SOCKET);
 	schedule_turn(cpu);
 	start = cpu->clock;
 	core_done = start + what_if_cycles(cpu, (uint32_t)(pages * machine->costs.clear_core_cycles));

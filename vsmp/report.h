@@ -76,6 +76,8 @@ struct vsmp_report {
 	uint64_t transfers;        /* line fills from another core's cache */
 	uint64_t accesses;         /* hooked accesses of the whole run, outside the window too */
 	unsigned speedups_entered; /* which of vsmp_config.speedups, by bits: a function that runs */
+	/* By bits of enum vsmp_parameter. With another value of one that is not here the run is the same. */
+	uint64_t parameters_asked;
 	uint64_t dropped; /* events that there was no memory to keep: if not 0, the rows tell too little */
 	struct vsmp_profile_row *profile;
 	size_t profile_count;

@@ -32,6 +32,8 @@ static void compute_costs(struct machine *new)
 			new->costs.cycles[i] = (uint32_t)lround(shape->value[i]);
 	new->costs.clear_core_cycles = PORT_PAGE_SIZE * shape->gigahertz / shape->value[VSMP_CLEAR_CORE];
 	new->costs.clear_socket_cycles = PORT_PAGE_SIZE * shape->gigahertz / shape->value[VSMP_CLEAR_SOCKET];
+	costs_ask(&new->costs, VSMP_FAULT_EXCEPTION);
+	costs_ask(&new->costs, VSMP_FAULT_PATH);
 	new->costs.fault_cycles =
 	    new->costs.cycles[VSMP_FAULT_EXCEPTION] + new->costs.cycles[VSMP_FAULT_PATH];
 }
@@ -41,12 +43,17 @@ static void seat_cpus(struct machine *new, const struct vsmp_seat *seats, bool h
 {
 	unsigned threads_of[VSMP_CPUS_MAX] = {0};
 
+	costs_ask(&new->costs, VSMP_HIT);
+	costs_ask(&new->costs, VSMP_ATOMIC_HIT);
 	for (unsigned id = 0; id < new->cpu_count; id++)
 		threads_of[seats[id].core]++;
 	for (unsigned id = 0; id < new->cpu_count; id++) {
 		struct cpu *cpu = &new->cpus[id];
-		double share = threads_of[seats[id].core] > 1 ? new->shape.value[VSMP_SMT_SHARE] : 1;
+		bool shares = threads_of[seats[id].core] > 1;
+		double share = shares ? new->shape.value[VSMP_SMT_SHARE] : 1;
 
+		if (shares)
+			costs_ask(&new->costs, VSMP_SMT_SHARE);
 		cpu->id = (uint16_t)id;
 		cpu->core = seats[id].core;
 		cpu->socket = seats[id].socket;
@@ -329,7 +336,8 @@ void vsmp_timing(double *cpu_seconds_per_operation, double *seconds, uint64_t *o
 int vsmp_report(struct vsmp_report *report)
 {
 	*report = (struct vsmp_report){.operations = machine->operations_before,
-				       .speedups_entered = what_if_entered()};
+				       .speedups_entered = what_if_entered(),
+				       .parameters_asked = machine->costs.asked};
 	for (unsigned id = 0; id < machine->cpu_count; id++) {
 		report->operations += machine->cpus[id].operations;
 		report->transfers += machine->cpus[id].transfers;

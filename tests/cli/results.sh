@@ -135,6 +135,11 @@ accepts machine_set "WHAT IF: memory of machine nehalem-8 were 200 " \
 	run pfn-insert --machine nehalem-8 --faults 64 --cpus 1 --machine-set memory=200
 accepts never_called "^symbols_open was never called, in no case\.$" \
 	run pfn-insert --machine nehalem-8 --faults 16 --cpus 1 --speedup symbols_open=5
+accepts never_asked_for "^wake counted for nothing, in no case\.$" \
+	run pfn-insert --machine nehalem-8 --faults 16 --cpus 1 --machine-set wake=9000
+run run pfn-insert --machine nehalem-8 --faults 16 --cpus 1 --machine-set memory=200
+[ "$status" = 0 ] && ! grep -q "counted for nothing" "$work/stdout"
+report asked_for $?
 run run pfn-insert --cpus 32 --faults 16 --variant lock --machine-set memory=200
 ! grep -q " 68.0 " "$work/stdout"
 report nothing_published_stands_beside_it $?
@@ -280,7 +285,7 @@ for page in "report 390 anon-fault:$published" "report 1280 anon-fault:$publishe
 		continue
 	fi
 	experiments=$(grep -o : <<<"$page" | wc -l)
-	[ "$status" = 0 ] && [ "$(grep -c '^ok ' "$work/stdout")" = $((12 + 2 * experiments)) ]
+	[ "$status" = 0 ] && [ "$(grep -c '^ok ' "$work/stdout")" = $((13 + 2 * experiments)) ]
 	report "${name// /_}" $?
 done
 

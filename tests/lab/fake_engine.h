@@ -79,6 +79,7 @@ static inline int fake_report(struct vsmp_report *report)
 	report->operations = fake_operations;
 	report->transfers = 3 * fake_operations;
 	report->dropped = fake.dropped;
+	report->parameters_asked = UINT64_C(1) << VSMP_REMOTE_READ_LATENCY | UINT64_C(1) << VSMP_MEMORY;
 	if (!fake_config.profile)
 		return 0;
 	report->stack_count = 2;

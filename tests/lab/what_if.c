@@ -16,13 +16,14 @@ struct bench {
 	struct study_plan plan;
 };
 
-static void open_bench(struct bench *bench, const char *variant, unsigned cpus)
+static void open_case(struct bench *bench, const char *experiment, const char *variant, const char *machine,
+		      unsigned cpus)
 {
 	struct message why = {""};
 
 	unsetenv("SOFTFAULT_PATH");
-	if (experiment_load(&bench->experiment, "pfn-insert", NULL, &why) ||
-	    machine_load(&bench->machine, "nehalem-8", &why))
+	if (experiment_load(&bench->experiment, experiment, NULL, &why) ||
+	    machine_load(&bench->machine, machine, &why))
 		fail_msg("%s", why.text);
 	bench->what =
 	    study_case(bench->experiment, experiment_variant(bench->experiment, variant, &why), cpus);
@@ -36,6 +37,11 @@ static void open_bench(struct bench *bench, const char *variant, unsigned cpus)
 					  .operations = 200,
 					  .profile = true,
 					  .locks = true};
+}
+
+static void open_bench(struct bench *bench, const char *variant, unsigned cpus)
+{
+	open_case(bench, "pfn-insert", variant, "nehalem-8", cpus);
 }
 
 static void close_bench(struct bench *bench)
@@ -140,6 +146,73 @@ static void sets_a_figure_of_the_machine(void **state)
 	close_bench(&bench);
 }
 
+static bool is_the_same(const struct run_result *one, const struct run_result *other)
+{
+	return !memcmp(&one->outcome.timing, &other->outcome.timing, sizeof(one->outcome.timing)) &&
+	       one->report.accesses == other->report.accesses &&
+	       one->report.transfers == other->report.transfers &&
+	       one->report.parameters_asked == other->report.parameters_asked;
+}
+
+/* Runs a case as the machine's file says, and with each parameter moved by itself: results[] in that order.
+ */
+static void run_with_each_moved(const struct bench *bench, struct run_result *results)
+{
+	struct run_request requests[VSMP_PARAMETER_COUNT + 1];
+	struct machine_point points[VSMP_PARAMETER_COUNT + 1];
+	struct message why = {""};
+
+	for (unsigned i = 0; i <= VSMP_PARAMETER_COUNT; i++) {
+		machine_point_of_file(bench->machine, &points[i]);
+		requests[i] = study_request(&bench->plan, &points[i], 0);
+		requests[i].small = true;
+		if (i == VSMP_SMT_SHARE + 1)
+			points[i].value[i - 1] = 3 - points[i].value[i - 1]; /* a ratio of 1 to 2 */
+		else if (i)
+			points[i].value[i - 1] = 3 * points[i].value[i - 1] + 50;
+	}
+	if (run_all(requests, VSMP_PARAMETER_COUNT + 1, results, NULL, &why))
+		fail_msg("%s", why.text);
+}
+
+/* Where a parameter differs that a run has not asked for, the run is the same. Of those that it has asked
+ * for, some count. */
+static void what_was_not_asked_for_counts_for_nothing(void **state)
+{
+	static const struct {
+		const char *experiment, *variant, *machine;
+		unsigned cpus;
+	} cases[] = {{"pfn-insert", "lock", "nehalem-8", 8},       {"pfn-insert", "cmpxchg", "uv", 20},
+		     {"anon-fault", "rwsem_spin", "nehalem-8", 4}, {"group-release", "pagevec", "uv", 3},
+		     {"shared-fault", "before", "nehalem-8", 5},   {"reclaim-copy", "wait", "xeon-2004", 4}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_result results[VSMP_PARAMETER_COUNT + 1] = {0};
+		unsigned unasked = 0, changing = 0;
+		struct bench bench;
+
+		open_case(&bench, cases[i].experiment, cases[i].variant, cases[i].machine, cases[i].cpus);
+		bench.plan.operations = 16;
+		run_with_each_moved(&bench, results);
+		for (unsigned parameter = 0; parameter < VSMP_PARAMETER_COUNT; parameter++) {
+			bool asked = results[0].report.parameters_asked >> parameter & 1;
+			bool same = is_the_same(&results[0], &results[parameter + 1]);
+
+			if (!asked && !same)
+				fail_msg("%s, %s: %s was not asked for and counts", cases[i].experiment,
+					 cases[i].variant, machine_figure_name(parameter));
+			unasked += !asked;
+			changing += !same;
+		}
+		if (unasked < 5 || changing < 8)
+			fail_msg("%s, %s: %u parameters not asked for, %u that change something",
+				 cases[i].experiment, cases[i].variant, unasked, changing);
+		run_results_free(results, VSMP_PARAMETER_COUNT + 1);
+		close_bench(&bench);
+	}
+}
+
 static void expect(int error, const struct message *why, const char *text)
 {
 	assert_true(error < 0);
@@ -182,8 +255,11 @@ static void refuses_what_cannot_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(is_exact_where_nobody_waits), cmocka_unit_test(changes_nothing_at_0_percent),
-	    cmocka_unit_test(goes_the_right_way),          cmocka_unit_test(sets_a_figure_of_the_machine),
+	    cmocka_unit_test(is_exact_where_nobody_waits),
+	    cmocka_unit_test(changes_nothing_at_0_percent),
+	    cmocka_unit_test(goes_the_right_way),
+	    cmocka_unit_test(sets_a_figure_of_the_machine),
+	    cmocka_unit_test(what_was_not_asked_for_counts_for_nothing),
 	    cmocka_unit_test(refuses_what_cannot_be),
 	};
 

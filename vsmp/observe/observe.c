@@ -117,5 +117,6 @@ void observe_report_free(struct vsmp_report *report)
 	*report = (struct vsmp_report){.operations = report->operations,
 				       .transfers = report->transfers,
 				       .accesses = report->accesses,
-				       .speedups_entered = report->speedups_entered};
+				       .speedups_entered = report->speedups_entered,
+				       .parameters_asked = report->parameters_asked};
 }
