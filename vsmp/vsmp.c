@@ -120,8 +120,9 @@ static int open_parts(const struct vsmp_config *config, struct message *why)
 	error = what_if_open(config->speedups, config->speedup_count, why);
 	if (error)
 		return error;
-	if (coherence_open() ||
-	    observe_open(config->cpus, config->profile, config->locks, config->lines, config->conflicts))
+	/* Who explores tells paths, though it makes no profile. */
+	if (coherence_open() || observe_open(config->cpus, config->profile || exploring, config->locks,
+					     config->lines, config->conflicts))
 		return message_set(why, -ENOMEM, "no memory for the machine's tables");
 	return exploring ? explore_parts_open(why) : 0;
 }

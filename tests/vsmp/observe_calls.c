@@ -209,22 +209,57 @@ static void test_nothing_measured(void **state)
 	observe_close();
 }
 
+/* With a profile and without. */
 static void test_print_stack(void **state)
 {
+	(void)state;
+	for (int profile = 0; profile <= 1; profile++) {
+		char *text;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		assert_non_null(out);
+		assert_int_equal(observe_open(2, profile, false, false, false), 0);
+		observe_exit(1, 0, false);
+		observe_print_stack(1, out, "> ");
+		enter(1, 4, 0, false);
+		enter(1, 5, 0, false);
+		observe_enter(1, (const void *)16, 0, false);
+		enter(0, 3, 0, false);
+		observe_print_stack(1, out, "  ");
+		observe_exit(1, 0, false);
+		observe_print_stack(1, out, "- ");
+		observe_reset_stack(1);
+		observe_print_stack(1, out, "> ");
+		fclose(out);
+		assert_string_equal(text, "> [no function]\n  0x10\n  zeta\n  epsilon\n- zeta\n- epsilon\n"
+					  "> [no function]\n");
+		free(text);
+		observe_close();
+	}
+}
+
+/* Without a profile a stack keeps its outermost functions, and counts those within. */
+static void test_print_deep_stack(void **state)
+{
 	char *text;
-	size_t bytes;
+	size_t bytes, lines = 0;
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
 	assert_non_null(out);
-	assert_int_equal(observe_open(2, false, false, false, false), 0);
-	observe_print_stack(1, out, "> ");
-	enter(1, 4, 0, false);
-	enter(1, 5, 0, false);
-	observe_enter(1, (const void *)16, 0, false);
-	observe_print_stack(1, out, "  ");
+	assert_int_equal(observe_open(1, false, false, false, false), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		enter(0, i < 10 ? 4 : 5, 0, false);
+	observe_print_stack(0, out, "  ");
+	for (unsigned i = 0; i < 990; i++)
+		observe_exit(0, 0, false);
+	observe_print_stack(0, out, "- ");
 	fclose(out);
-	assert_string_equal(text, "> [no function]\n  0x10\n  zeta\n  epsilon\n");
+	assert_memory_equal(text, "  [744 deeper]\n  zeta\n", 22);
+	for (const char *line = strstr(text, "- "); line; line = strstr(line + 1, "- epsilon\n"))
+		lines++;
+	assert_int_equal(lines, 10);
 	free(text);
 	observe_close();
 }
@@ -413,13 +448,10 @@ static void test_against_naive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_recursion_counts_once),
-	    cmocka_unit_test(test_copies_of_a_function),
-	    cmocka_unit_test(test_window_in_mid_stack),
-	    cmocka_unit_test(test_root),
-	    cmocka_unit_test(test_nothing_measured),
-	    cmocka_unit_test(test_print_stack),
-	    cmocka_unit_test(test_deep),
+	    cmocka_unit_test(test_recursion_counts_once), cmocka_unit_test(test_copies_of_a_function),
+	    cmocka_unit_test(test_window_in_mid_stack),   cmocka_unit_test(test_root),
+	    cmocka_unit_test(test_nothing_measured),      cmocka_unit_test(test_print_stack),
+	    cmocka_unit_test(test_print_deep_stack),      cmocka_unit_test(test_deep),
 	    cmocka_unit_test(test_against_naive),
 	};
 

@@ -17,6 +17,14 @@
 /* Most functions call few others: that many children are looked at before the hash table is. */
 #define SIBLINGS_TRIED 8u
 
+/* Without paths: of a deeper stack only the outermost functions are kept. */
+#define STACK_FUNCTIONS 256u
+
+struct call_stack {
+	size_t depth;
+	const void *function[STACK_FUNCTIONS];
+};
+
 struct call_cpu {
 	struct call_node *cursor;
 	uint64_t mark_cycles; /* up to here the CPU's time has been attributed or dropped */
@@ -24,6 +32,7 @@ struct call_cpu {
 };
 
 static struct {
+	struct call_stack *stacks; /* NULL where paths are wanted */
 	struct call_cpu *cpus;
 	unsigned cpu_count;
 	struct call_node **chunks; /* nodes never move: others keep pointers to them */
@@ -80,11 +89,12 @@ static struct call_node *add_node(struct call_node *parent, const void *function
 	return node;
 }
 
-int calls_open(unsigned cpus)
+int calls_open(unsigned cpus, bool paths)
 {
 	memset(&calls, 0, sizeof(calls));
 	calls.cpus = calloc(cpus, sizeof(*calls.cpus));
-	if (!calls.cpus || !add_node(NULL, NULL)) {
+	calls.stacks = paths ? NULL : calloc(cpus, sizeof(*calls.stacks));
+	if (!calls.cpus || (!paths && !calls.stacks) || !add_node(NULL, NULL)) {
 		calls_close();
 		return -ENOMEM;
 	}
@@ -99,6 +109,7 @@ void calls_close(void)
 	for (size_t i = 0; i < calls.chunk_count; i++)
 		free(calls.chunks[i]);
 	free(calls.chunks);
+	free(calls.stacks);
 	free(calls.cpus);
 	pairmap_free(&calls.children);
 	memset(&calls, 0, sizeof(calls));
@@ -134,11 +145,24 @@ static inline struct call_node **slot_of(struct call_node *node, const void *fun
 	return &node->entered[((uintptr_t)function / 16) % CALL_SLOTS];
 }
 
+static inline void push(struct call_stack *stack, const void *function)
+{
+	if (likely(stack->depth < STACK_FUNCTIONS))
+		stack->function[stack->depth] = function;
+	stack->depth++;
+}
+
 void observe_enter(unsigned cpu, const void *function, uint64_t now_cycles, bool measuring)
 {
 	struct call_cpu *at = &calls.cpus[cpu];
-	struct call_node **slot = slot_of(at->cursor, function), *child = *slot;
+	struct call_node **slot, *child;
 
+	if (calls.stacks) {
+		push(&calls.stacks[cpu], function);
+		return;
+	}
+	slot = slot_of(at->cursor, function);
+	child = *slot;
 	attribute(at, now_cycles, measuring);
 	if (unlikely(at->lost_depth)) {
 		at->lost_depth++;
@@ -161,6 +185,10 @@ void observe_exit(unsigned cpu, uint64_t now_cycles, bool measuring)
 {
 	struct call_cpu *at = &calls.cpus[cpu];
 
+	if (calls.stacks) {
+		calls.stacks[cpu].depth -= calls.stacks[cpu].depth > 0;
+		return;
+	}
 	attribute(at, now_cycles, measuring);
 	if (unlikely(at->lost_depth))
 		at->lost_depth--;
@@ -179,18 +207,36 @@ void observe_reset_stack(unsigned cpu)
 {
 	calls.cpus[cpu].cursor = calls_node(0);
 	calls.cpus[cpu].lost_depth = 0;
+	if (calls.stacks)
+		calls.stacks[cpu].depth = 0;
+}
+
+static void print_function(const void *function, FILE *out, const char *indent)
+{
+	char name[SYMBOLS_NAME_BYTES];
+
+	symbols_function_name(function, name);
+	fprintf(out, "%s%s\n", indent, name);
+}
+
+static void print_kept(const struct call_stack *stack, FILE *out, const char *indent)
+{
+	size_t kept = stack->depth < STACK_FUNCTIONS ? stack->depth : STACK_FUNCTIONS;
+
+	if (kept < stack->depth)
+		fprintf(out, "%s[%zu deeper]\n", indent, stack->depth - kept);
+	while (kept--)
+		print_function(stack->function[kept], out, indent);
 }
 
 void observe_print_stack(unsigned cpu, FILE *out, const char *indent)
 {
 	const struct call_node *node = calls.cpus[cpu].cursor;
 
-	if (!node->parent)
+	if (!node->parent && !(calls.stacks && calls.stacks[cpu].depth))
 		fprintf(out, "%s[no function]\n", indent);
-	for (; node->parent; node = node->parent) {
-		char name[SYMBOLS_NAME_BYTES];
-
-		symbols_function_name(node->function, name);
-		fprintf(out, "%s%s\n", indent, name);
-	}
+	for (; node->parent; node = node->parent)
+		print_function(node->function, out, indent);
+	if (calls.stacks)
+		print_kept(&calls.stacks[cpu], out, indent);
 }

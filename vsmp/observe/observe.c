@@ -25,7 +25,7 @@ int observe_open(unsigned cpus, bool profile, bool locks, bool lines, bool confl
 	profile_wanted = profile;
 	names_wanted = profile || locks || lines || conflicts;
 	/* Symbols now: a deadlock's report needs them on a simulated CPU's stack. */
-	if (symbols_open() || calls_open(cpus))
+	if (symbols_open() || calls_open(cpus, profile || locks || lines))
 		return -ENOMEM;
 	if ((locks && lockstat_open(cpus)) || (conflicts && conflicts_open(cpus))) {
 		observe_close();

@@ -41,7 +41,8 @@ void observe_prepare(void);
 int observe_open(unsigned cpus, bool profile, bool locks, bool lines, bool conflicts);
 void observe_close(void);
 
-/* --- Calls: one tree for all CPUs, a cursor each. Always on: stacks are needed for deadlock reports. --- */
+/* --- Calls, for the profile and for who used a lock or a line. Always on: deadlock reports need stacks. ---
+ */
 
 /* The CPU entered or left `function` at `now_cycles`; the time since its last mark goes to where it was.
  * `measuring`: the CPU is inside its window, otherwise the time is dropped. */
