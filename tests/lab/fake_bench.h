@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "lab/prediction.h"
 #include "lab/published.h"
 #include "lab/study.h"
 #include "tests/lab/fake_engine.h"
@@ -20,35 +21,30 @@ struct bench {
 	struct study_plan plan;
 };
 
-/* Remote reads are assumed: 10 cycles of 2 GHz, 5 to 40. So is a bandwidth, which the formula does not know.
- */
-static inline void open_bench(struct bench *bench, const char *home)
+/* The machine's file, in which remote reads are assumed: 10 cycles of 2 GHz, 5 to 40. */
+static inline char *bench_machine(void)
 {
-	char *text = fixture_machine();
+	return fixture_replace(
+	    fixture_machine(), "remote_read_latency: {value: 10, unit: cycles, source: \"s\"}",
+	    "remote_read_latency: {value: 10, unit: cycles, assumed: \"a\", low: 5, high: 40}");
+}
+
+/* Makes the bench of both files' texts, which are freed: all that was published, but no cases yet. */
+static inline void load_bench(struct bench *bench, char *machine, char *experiment)
+{
 	struct document *document;
 	struct message why = {""};
 
 	memset(&fake, 0, sizeof(fake));
-	text = fixture_replace(
-	    text, "remote_read_latency: {value: 10, unit: cycles, source: \"s\"}",
-	    "remote_read_latency: {value: 10, unit: cycles, assumed: \"a\", low: 5, high: 40}");
-	text = fixture_replace(text, "clear_core: {value: 5, unit: GB/s, source: \"s\"}",
-			       "clear_core: {value: 5, unit: GB/s, assumed: \"a\", low: 4, high: 8}");
-	text = fixture_replace(text, "placement: fill\n", home);
-	fixture_write("machines/m.yaml", text);
-	free(text);
-	text = fixture_experiment();
-	fixture_write("experiments/e.yaml", text);
-	free(text);
+	fixture_write("machines/m.yaml", machine);
+	fixture_write("experiments/e.yaml", experiment);
+	free(machine);
+	free(experiment);
 	if (experiment_load(&bench->experiment, "e", &document, &why) ||
 	    published_load(&bench->published, document, bench->experiment, &why) ||
 	    machine_load(&bench->machine, "m", &why))
 		fail_msg("%s", why.text);
 	document_close(document);
-	for (size_t i = 0; i < 2; i++)
-		bench->cases[i] =
-		    study_case(bench->experiment, experiment_variant(bench->experiment, "before", NULL),
-			       bench->published->published[i].cpus);
 	bench->plan = (struct study_plan){.experiment = bench->experiment,
 					  .engine = &fake_engine,
 					  .machine = bench->machine,
@@ -57,6 +53,21 @@ static inline void open_bench(struct bench *bench, const char *home)
 					  .seed = 100,
 					  .repetitions = 3,
 					  .operations = 10};
+}
+
+/* A bandwidth is assumed too, which the formula does not know. */
+static inline void open_bench(struct bench *bench, const char *home)
+{
+	char *text = bench_machine();
+
+	text = fixture_replace(text, "clear_core: {value: 5, unit: GB/s, source: \"s\"}",
+			       "clear_core: {value: 5, unit: GB/s, assumed: \"a\", low: 4, high: 8}");
+	text = fixture_replace(text, "placement: fill\n", home);
+	load_bench(bench, text, fixture_experiment());
+	for (size_t i = 0; i < 2; i++)
+		bench->cases[i] =
+		    study_case(bench->experiment, experiment_variant(bench->experiment, "before", NULL),
+			       bench->published->published[i].cpus);
 }
 
 static inline void close_bench(struct bench *bench)
@@ -69,6 +80,14 @@ static inline void close_bench(struct bench *bench)
 static inline bool near(double a, double b)
 {
 	return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static inline void predict(struct prediction *prediction, const struct bench *bench)
+{
+	struct message why = {""};
+
+	if (prediction_run(prediction, &bench->plan, bench->published, NULL, &why))
+		fail_msg("%s", why.text);
 }
 
 #endif

@@ -5,45 +5,7 @@
 #include "tests/lab/fixture.h"
 
 #include "lab/json.h"
-#include "lab/study.h"
-#include "tests/lab/fake_engine.h"
-
-struct bench {
-	struct experiment *experiment;
-	struct machine *machine;
-	struct study_case cases[2];
-	struct study_plan plan;
-};
-
-static void open_bench(struct bench *bench)
-{
-	char *machine = fixture_machine(), *experiment = fixture_experiment();
-	struct message why = {""};
-
-	memset(&fake, 0, sizeof(fake));
-	fixture_write("machines/m.yaml", machine);
-	fixture_write("experiments/e.yaml", experiment);
-	free(machine);
-	free(experiment);
-	if (experiment_load(&bench->experiment, "e", NULL, &why) || machine_load(&bench->machine, "m", &why))
-		fail_msg("%s", why.text);
-	for (unsigned i = 0; i < 2; i++)
-		bench->cases[i] = study_case(bench->experiment, &bench->experiment->variants[0], 2 + 6 * i);
-	bench->plan = (struct study_plan){.experiment = bench->experiment,
-					  .engine = &fake_engine,
-					  .machine = bench->machine,
-					  .cases = bench->cases,
-					  .case_count = 2,
-					  .seed = 100,
-					  .repetitions = 3,
-					  .operations = 10};
-}
-
-static void close_bench(struct bench *bench)
-{
-	experiment_free(bench->experiment);
-	machine_free(bench->machine);
-}
+#include "tests/lab/fake_bench.h"
 
 /* A B B A A B: and simulated ones, to which time does nothing, in the order of their numbers. */
 static void takes_turns_on_real_cpus(void **state)
@@ -52,7 +14,7 @@ static void takes_turns_on_real_cpus(void **state)
 	struct bench bench;
 
 	(void)state;
-	open_bench(&bench);
+	open_bench(&bench, "placement: fill\n");
 	for (size_t step = 0; step < 6; step++)
 		assert_int_equal(study_order(&bench.plan, step), step);
 	bench.plan.machine = NULL;
@@ -77,7 +39,7 @@ static void brings_each_result_to_its_place(void **state)
 	json_t *json;
 
 	(void)state;
-	open_bench(&bench);
+	open_bench(&bench, "placement: fill\n");
 	bench.plan.machine = NULL;
 	if (study_run(&study, &bench.plan, count_runs, &why))
 		fail_msg("%s", why.text);

@@ -113,13 +113,11 @@ static void predicts_with_a_range(void **state)
 {
 	struct bench bench;
 	struct prediction prediction;
-	struct message why = {""};
 
 	(void)state;
 	open_bench(&bench, "placement: fill\nhome: boot\nhome_assumed: h\n");
 	bench.plan.repetitions = 1;
-	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
-		fail_msg("%s", why.text);
+	predict(&prediction, &bench);
 	/* The nine of the sweep; then time and growth, lowered and raised, at either home. */
 	assert_int_equal(prediction.points, 17);
 	/* 1,000 operations of 10 x CPUs + 100 ns; the best at 5, the worst at 40 and, with a socket idle, its
@@ -148,15 +146,13 @@ static void runs_nothing_that_is_known(void **state)
 	struct bench bench;
 	struct prediction prediction;
 	struct sweep_point *points;
-	struct message why = {""};
 	size_t known = 0;
 	long count;
 
 	(void)state;
 	open_bench(&bench, "placement: fill\nhome: boot\nhome_assumed: h\n");
 	bench.plan.repetitions = 1;
-	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
-		fail_msg("%s", why.text);
+	predict(&prediction, &bench);
 	count = sweep_points(bench.machine, false, &points);
 	assert_int_equal(prediction.swept_points, count + 8);
 	for (size_t i = 0; i < 2 * prediction.swept_points; i++) {
@@ -182,7 +178,6 @@ static void finds_the_range_of_growth_beyond_the_corners(void **state)
 {
 	struct bench bench;
 	struct prediction prediction;
-	struct message why = {""};
 	struct figure *memory;
 
 	(void)state;
@@ -192,8 +187,7 @@ static void finds_the_range_of_growth_beyond_the_corners(void **state)
 	memory->low = 5;
 	memory->high = 110;
 	bench.plan.repetitions = 1;
-	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
-		fail_msg("%s", why.text);
+	predict(&prediction, &bench);
 	assert_int_equal(prediction.points, 12);
 	/* Latency 5 and memory 5; latency 40 and memory 110. */
 	assert_true(near(prediction.seconds[1].low, 135e-6));
@@ -211,7 +205,6 @@ static void predicts_shares_of_a_profile(void **state)
 {
 	struct bench bench;
 	struct prediction prediction;
-	struct message why = {""};
 	struct published *figure;
 	char *functions[] = {(char *)"spin_lock", (char *)"fault"};
 	char *text = NULL;
@@ -229,8 +222,7 @@ static void predicts_shares_of_a_profile(void **state)
 	figure->symbol = strdup("_raw_spin_lock");
 	figure->ours = functions;
 	figure->ours_count = 2;
-	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
-		fail_msg("%s", why.text);
+	predict(&prediction, &bench);
 	json = json_prediction(&prediction, bench.published);
 	share = json_array_get(
 	    json_object_get(json_array_get(json_object_get(json, "results"), 1), "published"), 0);
@@ -274,8 +266,7 @@ static void has_no_range_where_nothing_is_assumed(void **state)
 	free(text);
 	assert_int_equal(machine_load(&bench.machine, "m", &why), 0);
 	bench.plan.machine = bench.machine;
-	if (prediction_run(&prediction, &bench.plan, bench.published, NULL, &why))
-		fail_msg("%s", why.text);
+	predict(&prediction, &bench);
 	assert_int_equal(prediction.points, 0);
 	assert_int_equal(prediction.seconds[0].count, 0);
 	json = json_prediction(&prediction, bench.published);

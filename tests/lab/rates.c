@@ -6,36 +6,14 @@
  */
 #include "tests/lab/fixture.h"
 
-#include <errno.h>
-#include <math.h>
-
 #include "lab/json.h"
 #include "lab/report.h"
-#include "tests/lab/fake_engine.h"
+#include "tests/lab/fake_bench.h"
 
-struct bench {
-	struct experiment *experiment;
-	struct published_list *published;
-	struct machine *machine;
-	struct study_case cases[2];
-	struct prediction prediction;
-};
-
-static void open_bench(struct bench *bench)
+static void open_rates(struct bench *bench, struct prediction *prediction)
 {
-	char *text = fixture_machine();
-	struct document *document;
-	struct message why = {""};
-	struct study_plan plan = {
-	    .engine = &fake_engine, .case_count = 2, .seed = 100, .repetitions = 1, .operations = 10};
+	char *text = fixture_experiment();
 
-	memset(&fake, 0, sizeof(fake));
-	text = fixture_replace(
-	    text, "remote_read_latency: {value: 10, unit: cycles, source: \"s\"}",
-	    "remote_read_latency: {value: 10, unit: cycles, assumed: \"a\", low: 5, high: 40}");
-	fixture_write("machines/m.yaml", text);
-	free(text);
-	text = fixture_experiment();
 	*strstr(text, "  - variant: before\n") = '\0';
 	text = fixture_replace(text, "sweep_warm_up: 1\n", "sweep_warm_up: 1\n  sweep_corners_only: true\n");
 	text = fixture_replace(text, "base: default\n    what: w\npublished:\n",
@@ -44,35 +22,19 @@ static void open_bench(struct bench *bench)
 			       "unit: 1/s, kind: predicted, source: s}\n"
 			       "  - {variant: after, cpus: 2, quantity: operations a second, value: 5e6, "
 			       "unit: 1/s, kind: predicted, source: s}\n");
-	fixture_write("experiments/e.yaml", text);
-	free(text);
-	if (experiment_load(&bench->experiment, "e", &document, &why) ||
-	    published_load(&bench->published, document, bench->experiment, &why) ||
-	    machine_load(&bench->machine, "m", &why))
-		fail_msg("%s", why.text);
-	document_close(document);
+	load_bench(bench, bench_machine(), text);
 	bench->cases[0] =
 	    study_case(bench->experiment, experiment_variant(bench->experiment, "before", NULL), 2);
 	bench->cases[1] =
 	    study_case(bench->experiment, experiment_variant(bench->experiment, "after", NULL), 2);
-	plan.experiment = bench->experiment;
-	plan.machine = bench->machine;
-	plan.cases = bench->cases;
-	if (prediction_run(&bench->prediction, &plan, bench->published, NULL, &why))
-		fail_msg("%s", why.text);
+	bench->plan.repetitions = 1;
+	predict(prediction, bench);
 }
 
-static void close_bench(struct bench *bench)
+static void close_rates(struct bench *bench, struct prediction *prediction)
 {
-	prediction_free(&bench->prediction);
-	experiment_free(bench->experiment);
-	published_free(bench->published);
-	machine_free(bench->machine);
-}
-
-static bool near(double a, double b)
-{
-	return fabs(a - b) <= 1e-9 * fabs(b);
+	prediction_free(prediction);
+	close_bench(bench);
 }
 
 static double number_at(const json_t *object, const char *key)
@@ -83,28 +45,30 @@ static double number_at(const json_t *object, const char *key)
 static void tries_the_corners_alone(void **state)
 {
 	struct bench bench;
+	struct prediction prediction;
 	struct range range;
 
 	(void)state;
-	open_bench(&bench);
-	assert_int_equal(bench.prediction.points, 2);
-	range = report_rate_range(&bench.prediction, 0);
+	open_rates(&bench, &prediction);
+	assert_int_equal(prediction.points, 2);
+	range = report_rate_range(&prediction, 0);
 	assert_int_equal(range.count, 3);
 	assert_true(near(range.low, 2e9 / 180) && near(range.high, 2e9 / 110));
-	close_bench(&bench);
+	close_rates(&bench, &prediction);
 }
 
 static void sets_rates_beside_published_ones_and_each_other(void **state)
 {
 	struct bench bench;
+	struct prediction prediction;
 	char *text = NULL;
 	size_t bytes;
 	FILE *out;
 
 	(void)state;
-	open_bench(&bench);
+	open_rates(&bench, &prediction);
 	out = open_memstream(&text, &bytes);
-	report_prediction(out, 0, &bench.prediction, bench.published);
+	report_prediction(out, 0, &prediction, bench.published);
 	fclose(out);
 	assert_non_null(strstr(
 	    text, "variant         CPUs  published (million/s)  ours (million/s)  ours/published  kind       "
@@ -115,19 +79,22 @@ static void sets_rates_beside_published_ones_and_each_other(void **state)
 		  "          5.56 to 9.09\n"
 		  "after : before     2                  0.250             0.500            2.00  predicted  "
 		  "        0.500 to 0.500\n"));
-	assert_non_null(strstr(text, "of what is assumed about the machine: all at the"));
+	assert_non_null(strstr(text, "The range spans 2 points in the plausible ranges of what is assumed "
+				     "about the machine: all at the\n"
+				     "end that lengthens times, and all at the other. \"fitted\""));
 	free(text);
-	close_bench(&bench);
+	close_rates(&bench, &prediction);
 }
 
 static void writes_rates_to_json(void **state)
 {
 	struct bench bench;
+	struct prediction prediction;
 	json_t *json, *figure;
 
 	(void)state;
-	open_bench(&bench);
-	json = json_prediction(&bench.prediction, bench.published);
+	open_rates(&bench, &prediction);
+	json = json_prediction(&prediction, bench.published);
 	figure = json_array_get(
 	    json_object_get(json_array_get(json_object_get(json, "results"), 1), "published"), 0);
 	assert_string_equal(json_string_value(json_object_get(figure, "quantity")), "operations a second");
@@ -136,7 +103,7 @@ static void writes_rates_to_json(void **state)
 	assert_true(near(number_at(json_object_get(figure, "range"), "low"), 2e9 / 360));
 	assert_true(near(number_at(json_object_get(figure, "range"), "high"), 2e9 / 220));
 	json_decref(json);
-	close_bench(&bench);
+	close_rates(&bench, &prediction);
 }
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, fixture_open, fixture_close)
