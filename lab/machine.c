@@ -475,12 +475,10 @@ void machine_resolve(const struct machine *machine, const struct machine_point *
 bool machine_point_differs(const struct machine_point *point, const struct machine_point *base,
 			   uint64_t parameters_asked)
 {
-	if (point->home != base->home || point->value[MACHINE_GIGAHERTZ] != base->value[MACHINE_GIGAHERTZ])
-		return true;
-	for (unsigned i = 0; i < VSMP_PARAMETER_COUNT; i++)
-		if ((parameters_asked >> i & 1) && point->value[i] != base->value[i])
+	for (unsigned i = 0; i < MACHINE_FIGURES; i++)
+		if (machine_figure_counts(i, parameters_asked) && point->value[i] != base->value[i])
 			return true;
-	return false;
+	return point->home != base->home;
 }
 
 unsigned machine_cpus(const struct machine *machine, const struct vsmp_placement *placement)

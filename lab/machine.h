@@ -80,10 +80,14 @@ void machine_point_of_file(const struct machine *machine, struct machine_point *
 void machine_resolve(const struct machine *machine, const struct machine_point *point,
 		     struct vsmp_machine *resolved);
 
-/*
- * Returns whether a run at `point` may be another than at `base`, where it asked for `parameters_asked`
- * (struct vsmp_report). The clock is always asked for.
- */
+/* Returns whether a run that asked for `parameters_asked` (struct vsmp_report) may depend on the figure; on
+ * the clock each does. */
+static inline bool machine_figure_counts(unsigned figure, uint64_t parameters_asked)
+{
+	return figure == MACHINE_GIGAHERTZ || (parameters_asked >> figure & 1);
+}
+
+/* Returns whether a run that asked for `parameters_asked` at `base` may be another at `point`. */
 bool machine_point_differs(const struct machine_point *point, const struct machine_point *base,
 			   uint64_t parameters_asked);
 

@@ -18,7 +18,6 @@ struct work {
 	void (*progress)(size_t done, size_t count);
 	struct message *why;
 	struct sweep_point *points;
-	double *seconds_at_file; /* of each case, with as few operations; NULL where that is not run */
 	double *seconds; /* of each case at each point; those of the study itself stand before the first */
 };
 
@@ -52,12 +51,6 @@ static struct run_request request_at(const struct work *work, const struct machi
 	return request;
 }
 
-static double seconds_of(const struct work *work, const struct run_result *result)
-{
-	return run_extrapolated_seconds(work->plan->experiment,
-					result->outcome.timing.cpu_seconds_per_operation);
-}
-
 /* Whether the case must be run to know what comes out: else it is what came out at the file's figures. */
 static bool must_run(const struct work *work, const struct machine_point *at, size_t of_case)
 {
@@ -68,20 +61,23 @@ static bool must_run(const struct work *work, const struct machine_point *at, si
 				     prediction->at_file[of_case].report.parameters_asked);
 }
 
-/* Takes the results of the requests to where they belong, which is results[], of `runs` of which some were
- * not requested. */
-static void place(const struct work *work, const struct machine_point *const *at, struct run_result *results,
-		  size_t runs, size_t requested)
+/* Takes the `requested` results, which stand first in results[], to the places of their runs. From the end
+ * on, none is written over before it has been read. */
+static void put_in_place(const struct work *work, const struct machine_point *const *at,
+			 struct run_result *results, size_t runs, size_t requested)
 {
-	for (size_t i = runs; i-- > 0;) {
-		struct run_result none = {0};
+	for (size_t i = runs; i-- > 0;)
+		results[i] = must_run(work, at[i], i % work->plan->case_count) ? results[--requested]
+									       : (struct run_result){0};
+}
 
-		if (must_run(work, at[i], i % work->plan->case_count)) {
-			none = results[--requested];
-			results[requested] = (struct run_result){0};
-		}
-		results[i] = none;
-	}
+/* What came out for run `index` of results[]: where it was not run, what did at the file's figures. */
+static const struct run_result *result_of(const struct prediction *prediction,
+					  const struct run_result *results, size_t index)
+{
+	if (results[index].outcome.timing.cpu_seconds_per_operation > 0)
+		return &results[index];
+	return &prediction->at_file[index % prediction->study.plan.case_count];
 }
 
 /*
@@ -109,11 +105,11 @@ static int run_cases(struct work *work, struct run_result **own, const struct ma
 		if (must_run(work, at[i], i % plan->case_count))
 			requests[asked++] = request_at(work, at[i], i % plan->case_count);
 	error = run_all(requests, asked, results, work->progress, work->why);
-	place(work, at, results + first, runs, asked - first);
+	put_in_place(work, at, results + first, runs, asked - first);
 	for (size_t i = 0; !error && i < runs; i++)
-		seconds[i] = must_run(work, at[i], i % plan->case_count)
-				 ? seconds_of(work, &results[first + i])
-				 : work->seconds_at_file[i % plan->case_count];
+		seconds[i] = run_extrapolated_seconds(plan->experiment,
+						      result_of(work->prediction, results + first, i)
+							  ->outcome.timing.cpu_seconds_per_operation);
 	if (error || !keep(work->prediction, results + first, runs, plan->case_count)) {
 		if (!error)
 			error = message_set(work->why, -ENOMEM, "out of memory");
@@ -134,16 +130,13 @@ static int run_at_file(struct work *work)
 	int error = -ENOMEM;
 
 	work->prediction->at_file = calloc(plan->case_count + 1, sizeof(*work->prediction->at_file));
-	work->seconds_at_file = calloc(plan->case_count + 1, sizeof(*work->seconds_at_file));
-	if (!requests || !work->prediction->at_file || !work->seconds_at_file) {
+	if (!requests || !work->prediction->at_file) {
 		free(requests);
 		return message_set(work->why, error, "out of memory");
 	}
 	for (size_t i = 0; i < plan->case_count; i++)
 		requests[i] = request_at(work, &work->prediction->study.point, i);
 	error = run_all(requests, plan->case_count, work->prediction->at_file, work->progress, work->why);
-	for (size_t i = 0; !error && i < plan->case_count; i++)
-		work->seconds_at_file[i] = seconds_of(work, &work->prediction->at_file[i]);
 	free(requests);
 	return error;
 }
@@ -318,7 +311,6 @@ int prediction_run(struct prediction *prediction, const struct study_plan *plan,
 		error = run_extremes(&work);
 	free(work.points);
 	free(work.seconds);
-	free(work.seconds_at_file);
 	return error;
 }
 
@@ -337,8 +329,5 @@ void prediction_free(struct prediction *prediction)
 
 const struct run_result *prediction_at(const struct prediction *prediction, size_t point, size_t of_case)
 {
-	const struct run_result *swept =
-	    &prediction->swept[point * prediction->study.plan.case_count + of_case];
-
-	return swept->outcome.timing.cpu_seconds_per_operation > 0 ? swept : &prediction->at_file[of_case];
+	return result_of(prediction, prediction->swept, point * prediction->study.plan.case_count + of_case);
 }

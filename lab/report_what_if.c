@@ -58,7 +58,7 @@ void report_what_if(FILE *out, unsigned width, const struct study *as_is, const 
 			table_text(out, width, "", "%s was never called, in no case.",
 				   what_if->speedups[i].symbol);
 	for (unsigned i = 0; i < what_if->set_count; i++)
-		if (what_if->sets[i].figure != MACHINE_GIGAHERTZ && !(asked >> what_if->sets[i].figure & 1))
+		if (!machine_figure_counts(what_if->sets[i].figure, asked))
 			table_text(out, width, "", "%s counted for nothing, in no case.",
 				   machine_figure_name(what_if->sets[i].figure));
 }

@@ -101,6 +101,15 @@ function unique(names) {
 	return [...new Set(names)];
 }
 
+function cpusText(cpus) {
+	return `${cpus} CPU${cpus === 1 ? "" : "s"}`;
+}
+
 function label(result) {
-	return `${result.variant}, ${result.cpus} CPU${result.cpus === 1 ? "" : "s"}`;
+	return `${result.variant}, ${cpusText(result.cpus)}`;
+}
+
+/* All cases of a study: reproduce measures a curve, with fewer operations, next to what was published. */
+function resultsOf(study) {
+	return [...study.results, ...(study.curve ? study.curve.results : [])];
 }

@@ -4,8 +4,7 @@
 
 /* Curves of a study: {name, points: [{cpus, value, low, high}], published: [{cpus, value}], law}. */
 function curvesOf(study) {
-	/* reproduce measures a curve of its own, with fewer operations, next to the published cases. */
-	const results = [...study.results, ...(study.curve ? study.curve.results : [])];
+	const results = resultsOf(study);
 	const scaling = [...(study.curve ? study.curve.scaling : []), ...(study.scaling || [])];
 
 	return unique(results.map(result => result.variant)).map(name => {

@@ -71,7 +71,7 @@ function conflictPart(result) {
 /* The case that says most is shown first: the one with something observed, on the most CPUs. */
 function observedPart(study) {
 	/* In what reproduce writes, the published cases stand apart from those of the curve. */
-	const results = [...study.results, ...(study.curve ? study.curve.results : [])].filter(result =>
+	const results = resultsOf(study).filter(result =>
 		(result.stacks || []).length || (result.locks || []).length || (result.lines || []).length || (typeof result.conflicts_per_op === "number"));
 	const place = h("div");
 

@@ -6,8 +6,8 @@ function resultPart(study, title = "Results") {
 	const samples = result => result.samples.length > 1
 		? `${time(Math.min(...result.samples))} to ${time(Math.max(...result.samples))}` : "–";
 	/* A curve may begin with fewer CPUs than any figure was published for. */
-	const all = [...study.results, ...(study.curve ? study.curve.results : [])];
-	const first = name => all.filter(one => one.variant === name).reduce((best, one) => one.cpus < best.cpus ? one : best);
+	const first = name => resultsOf(study).filter(one => one.variant === name)
+		.reduce((best, one) => one.cpus < best.cpus ? one : best);
 	const fewest = unique(study.results.map(result => first(result.variant).cpus));
 	const columns = [
 		{name: "variant", cell: result => result.variant},
@@ -17,8 +17,8 @@ function resultPart(study, title = "Results") {
 	];
 
 	if (study.results.some(result => first(result.variant).cpus !== result.cpus))
-		columns.push({name: fewest.length > 1 ? "efficiency" : `efficiency, against ${fewest[0]} CPU${fewest[0] > 1 ? "s" : ""}`,
-			right: true, cell: result => `${(100 * first(result.variant).ns_per_op / result.ns_per_op).toFixed(1)} %`});
+		columns.push({name: fewest.length > 1 ? "efficiency" : `efficiency, against ${cpusText(fewest[0])}`, right: true,
+			cell: result => `${(100 * first(result.variant).ns_per_op / result.ns_per_op).toFixed(1)} %`});
 	if (study.results.some(result => result.as_is_ns_per_op))
 		columns.push({name: "as it is", right: true, cell: result => time(result.as_is_ns_per_op)},
 			{name: "less time", right: true,

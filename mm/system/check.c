@@ -131,8 +131,8 @@ static int check_page(void *argument, struct page *page)
 	return 0;
 }
 
-/* Where a page is mapped that was never handed out, frames_check() finds fewer frames in use than pages here.
- */
+/* Where a page is mapped that was never handed out, frames_check() finds fewer frames in use than there are
+ * pages here. */
 int check_pages(struct check *check)
 {
 	struct frames *frames = check->system->frames;

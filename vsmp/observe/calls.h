@@ -23,9 +23,8 @@ struct call_node {
 	uint64_t number; /* 0 is the root; a child's is greater than its parent's */
 };
 
-/* Makes the tree of one root with `cpus` cursors on it, which move if `paths` are wanted. Returns 0 or
- * -ENOMEM.
- */
+/* Makes the tree of one root with `cpus` cursors on it; they move only if `paths` are wanted. Returns 0 or
+ * -ENOMEM. */
 int calls_open(unsigned cpus, bool paths);
 void calls_close(void);
 

@@ -41,8 +41,7 @@ void observe_prepare(void);
 int observe_open(unsigned cpus, bool profile, bool locks, bool lines, bool conflicts);
 void observe_close(void);
 
-/* --- Calls, for the profile and for who used a lock or a line. Always on: deadlock reports need stacks. ---
- */
+/* --- Calls, for profiles and call sites. Always on: stacks are needed for deadlock reports. --- */
 
 /* The CPU entered or left `function` at `now_cycles`; the time since its last mark goes to where it was.
  * `measuring`: the CPU is inside its window, otherwise the time is dropped. */
